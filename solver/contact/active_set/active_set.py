@@ -23,8 +23,8 @@ from .active_set_update import (
 from .contact_line_search import keep_earliest_contacts, line_search_steps
 
 MAX_SOLVES = 5  # linear solves per step; in most steps contacts converge after one or two
-# the same while forces are wrong, and among pieces of broken bodies: most such steps need six to nine, and what is
-# cut off is halved, or adds energy
+# the same among pieces of broken bodies, and while forces from colliders are wrong: most such steps need six to nine,
+# and what is cut off is halved, or adds energy
 MAX_LONGER_SOLVES = 10
 MAX_SOLVES_AT_IMPACT = 20  # the same where bodies hit each other so hard that they would be deep in each other
 MAX_LIFT_SOLVES = 4  # solves of a step after which contacts that sank are lifted; later those that are crushed alone

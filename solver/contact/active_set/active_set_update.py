@@ -42,8 +42,9 @@ DEEP_PENETRATION = 0.02  # depth in tet sizes of a new contact that justifies ma
     HAS_CHANGES,
     IS_REQUESTED,
     HAS_PIECES,
+    TOUCHES_BODIES,
     SUM_COUNT,
-) = range(12)
+) = range(13)
 
 # status of a group; ROTATES: its contacts have converged, but its rotations need another solve
 CONVERGED, STOPPED, DIVERGED, CONTINUES, ROTATES = range(5)
@@ -57,7 +58,8 @@ class SolveRules(NamedTuple):
         only_drop: No contact becomes active.
         may_lift: Contacts that sank are lifted, and not only those that are crushed.
         may_continue: A group without convergence is solved again.
-        may_continue_longer: The same where forces are wrong, or an island of the group is a piece of a broken body.
+        may_continue_longer: The same where an island of the group is a piece of a broken body, or forces of a body that
+            touches colliders alone are wrong; what hits another body so hard is better halved.
         may_continue_at_impact: The same where that justifies many solves.
     """
 
@@ -179,6 +181,8 @@ def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sum
             own[WRONG_NORMAL_SUM] += abs(normal_force[c])
             pushes = pushes and not rules.only_drop
         next_active[c] = pushes
+        if c >= rigid_count and (pushes or is_active[c]):
+            own[TOUCHES_BODIES] = 1.0
         if not is_active[c]:
             own[MAX_NEW_DEPTH] = max(own[MAX_NEW_DEPTH], normal_force[c] / (k[c] * size[c]))
             continue
@@ -227,7 +231,7 @@ def _decide_groups(rules, groups, sums):
             own[MAX_NEW_DEPTH] > DEEP_PENETRATION or own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
         )
         has_large_error = is_violent or is_crushed or step_length[island] < 1.0 or has_wrong_forces
-        takes_more = own[HAS_PIECES] > 0.0 or has_large_error
+        takes_more = own[HAS_PIECES] > 0.0 or (has_large_error and own[TOUCHES_BODIES] == 0.0)
         may_continue = rules.may_continue_longer if takes_more else rules.may_continue
         continues = may_continue or (rules.may_continue_at_impact and (is_violent or is_crushed))
         needs_solve = has_changes or own[MAX_SUNK_DEPTH] > 0.0 or own[IS_REQUESTED] > 0.0
