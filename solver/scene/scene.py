@@ -34,6 +34,7 @@ from .force_fields import FieldWeights, ForceField
 from .formulation import FormulationSettings
 from .goal import Goal
 from .hook import Hook
+from .joint import Joint
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -297,6 +298,7 @@ class Scene:
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
         wind: Air that moves; None: there is no air.
         force_fields: Blender's, each with a key of its own.
+        joints: Between bodies, each with a key of its own.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -307,6 +309,7 @@ class Scene:
     ignored_pairs: tuple[tuple[str, str], ...] = ()
     wind: Wind | None = None
     force_fields: tuple[ForceField, ...] = ()
+    joints: tuple[Joint, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -354,7 +357,7 @@ class Scene:
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
         check_ranges(scene, shows_places=True)
-        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields):
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields, scene.joints):
             check_keys(named)
         return scene
 
@@ -374,8 +377,9 @@ class Scene:
             del tree["settings"]["preroll_tolerance"]
         if self.wind is None:
             del tree["wind"]  # earlier bakes did not have it
-        if not self.force_fields:
-            del tree["force_fields"]
+        for name in ("force_fields", "joints"):
+            if not getattr(self, name):
+                del tree[name]
         for body, own in zip(self.bodies, tree["bodies"], strict=True):
             if body.flesh is not None and not (body.flesh.keeps_volume and self.is_loose_flesh(body)):
                 del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
