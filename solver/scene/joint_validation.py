@@ -35,7 +35,7 @@ def jointed_pairs(scene: Scene) -> list[tuple[str, str]]:
 
 def _check_ends(joint: Joint, bodies: dict[str, Body]) -> None:
     if joint.kind not in JOINT_KINDS:
-        raise BadInput("joint-kind", name=joint.name, kind=joint.kind, known=", ".join(JOINT_KINDS))
+        raise BadInput("joint-kind", name=joint.name, word=joint.kind, known=", ".join(JOINT_KINDS))
     if joint.first == joint.second:
         if not joint.first:
             raise BadInput("joint-without-bodies", name=joint.name)

@@ -163,4 +163,3 @@ def _frame_at(joint: Joint, tracks: TrackReader, time: float) -> Floats:
     U, _, Vt = np.linalg.svd(matrix[:3, :3])
     frame[:3, :3] = U @ Vt
     return frame
-

@@ -41,6 +41,7 @@ ROW_COUNT = AXIS_COUNT + len(MOTOR_ROWS)
 COORDINATE_OF_ROW = np.array([*range(AXIS_COUNT), *MOTOR_ROWS], np.int32)
 INERTIA_FACTOR = 1.0e3  # k over the inertia of the lighter end in a step
 MAX_GAP_RATIO = 1.0e-7  # error of a coordinate with which a step is content, over the size of the lighter end, or [rad]
+MAX_RELEASING_SOLVES = 8  # of a step after which no limit lets go
 MAX_CLOSING_RATE = 20.0  # of what is out of its limits where a joint begins to act, by sizes or radians [1/s]
 
 
@@ -79,9 +80,7 @@ class JointStep:
         load: λ of the rows [N, N m], (k, 8).
     """
 
-    def __init__(
-        self, rows: JointRows, start: State, tets: Indices, dt: float, animated: Floats
-    ) -> None:
+    def __init__(self, rows: JointRows, start: State, tets: Indices, dt: float, animated: Floats) -> None:
         """Begins a step.
 
         Args:
@@ -105,7 +104,12 @@ class JointStep:
         self.low, self.high = self._limits()
         known = [start.fields.get(JOINT_LOAD_FIELD.format(key=key)) for key in rows.keys]
         self.load = np.stack([np.zeros(ROW_COUNT) if each is None else each for each in known])
-        self._linearise(self._row_values(q), np.zeros((len(rows), ROW_COUNT)))
+        no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
+        self.most = np.concatenate([no_end, rows.motor_force], axis=1)
+        self.solves = 0
+        values = self._row_values(q)
+        self._begin_modes(values)
+        self._linearise(values, np.zeros((len(rows), ROW_COUNT)))
 
     def update(self, straight_v: Floats, x: Floats) -> bool:
         """Takes the end of a solve; returns whether another one has to follow.
@@ -116,16 +120,16 @@ class JointStep:
         """
         rows, tets = self.rows, self.tets
         now = coordinates(rows.first.frames(x, tets, self.animated), rows.second.frames(x, tets, self.animated))
-        values, before = self._row_values(now), self.load
-        self.load = self._multipliers(values)
-        error = np.abs(self.load - before) / (self.stiffness * self.units)
-        self._linearise(values, self._relative_motion(self.dt * straight_v))
+        values = self._row_values(now)
+        self.solves += 1
+        moved = self._relative_motion(self.dt * straight_v)
+        error = self._take_modes(values, moved)
+        self._linearise(values, moved)
         return bool((error > MAX_GAP_RATIO).any())
 
     def final_forces(self) -> LinearForces:
         """Returns the forces with which the step ended, without stiffness."""
-        phi, none = self.load, np.zeros((len(self.rows), ROW_COUNT))
-        return self._forces(phi, none)
+        return self._forces(self.load, np.zeros((len(self.rows), ROW_COUNT)))
 
     def remember(self, state: State) -> None:
         """Writes the loads into the fields of the state at the end of the step."""
@@ -166,27 +170,51 @@ class JointStep:
         way[:, 1] = (way[:, 1] + np.pi) % (2.0 * np.pi) - np.pi
         return floats(np.concatenate([q, way], axis=1))
 
-    def _multipliers(self, values: Floats) -> Floats:
-        """Returns λ after a solve that ended with row values, (k, 8)."""
-        beyond = self.load + self.stiffness * (values - self.high)
-        before = self.load + self.stiffness * (values - self.low)
-        return self._clamped(np.maximum(beyond, 0.0) + np.minimum(before, 0.0))
+    def _begin_modes(self, values: Floats) -> None:
+        """Chooses which rows are stiff in the first solve, and the values that they are drawn to, both (k, 8)."""
+        pushes_high = np.where(self.load != 0.0, self.load > 0.0, values > self.high)
+        self.goal = np.where(pushes_high | (self.low == self.high), self.high, self.low)
+        self.goal[~np.isfinite(self.goal)] = 0.0  # of free rows, which are never stiff
+        is_beyond = (values > self.high) | (values < self.low) | (self.load != 0.0)
+        self.is_stiff = (is_beyond | (self.low == self.high)) & (np.abs(self.load) < self.most)
 
-    def _clamped(self, load: Floats) -> Floats:
-        most = self.rows.motor_force
-        return floats(np.concatenate([load[:, :AXIS_COUNT], np.clip(load[:, AXIS_COUNT:], -most, most)], axis=1))
+    def _take_modes(self, values: Floats, moved: Floats) -> Floats:
+        """Finds λ after a solve that ended with row values and relative motions, (k, 8), and which rows stay stiff.
+
+        Force limits and signs are compared with the force that the solve gave: in λ there is k times how far turns are
+        from straight lines. A row that begins to hold does so with the λ that it has; what it needs is found by the
+        solve. A limit that pulls lets go, and a motor that needs more than it has gives what it has.
+
+        Returns:
+            By how much rows were wrong, in their units, (k, 8).
+        """
+        before, was_stiff = self.load, self.is_stiff
+        is_equal = self.low == self.high
+        wanted = before + self.stiffness * (values - self.goal)
+        given = before + self.stiffness * (self.offset + moved - self.goal)
+        is_high = self.goal == self.high
+        pulls = was_stiff & ~is_equal & np.where(is_high, given < 0.0, given > 0.0)
+        if self.solves > MAX_RELEASING_SOLVES:
+            pulls[:] = False
+        is_weak = was_stiff & (np.abs(given) >= self.most)
+        recovers = ~was_stiff & (self.most > 0.0) & is_equal & (np.sign(before) * wanted < self.most)
+        margin = MAX_GAP_RATIO * self.units
+        begins = ~was_stiff & ~is_equal & ((values > self.high + margin) | (values < self.low - margin))
+        self.load = np.where(was_stiff, wanted, before)
+        self.load[is_weak] = np.clip(given, -self.most, self.most)[is_weak]
+        self.load[pulls] = 0.0
+        self.goal = np.where(begins, np.where(values > self.high, self.high, self.low), self.goal)
+        self.is_stiff = (was_stiff & ~pulls & ~is_weak) | recovers | begins
+        error = np.abs(self.load - before) / (self.stiffness * self.units)
+        error[recovers | begins | pulls] = np.inf
+        return floats(error)
 
     def _linearise(self, values: Floats, moved: Floats) -> None:
         """Sets the forces of the next solve, about row values and relative motions of the last one, (k, 8) each."""
-        guess = self._multipliers(values)
-        pushes_high = guess > 0.0
-        is_motor = np.arange(ROW_COUNT) >= AXIS_COUNT
-        most = np.concatenate([np.full((len(self.rows), AXIS_COUNT), np.inf, float), self.rows.motor_force], axis=1)
-        is_stiff = ((guess != 0.0) | (self.low == self.high)) & (np.abs(guess) < np.where(is_motor, most, np.inf))
-        goal = np.where(pushes_high, self.high, self.low)
-        gap = np.where(is_stiff, values - np.where(is_stiff, goal, 0.0) - moved, 0.0)
-        phi = np.where(is_stiff, self.load + self.stiffness * gap, guess)
-        self.forces = self._forces(phi, np.where(is_stiff, self.stiffness, 0.0))
+        self.offset = values - moved
+        gap = np.where(self.is_stiff, self.offset - self.goal, 0.0)
+        stiffness = np.where(self.is_stiff, self.stiffness, 0.0)
+        self.forces = self._forces(self.load + stiffness * gap, stiffness)
 
     def _relative_motion(self, displacement: Floats) -> Floats:
         """Returns n · u of the rows for displacements of all nodes along straight lines [m], (n, 3), (k, 8)."""

@@ -3,7 +3,7 @@
 
 TEXTS = {
     "joint-kind": (
-        'The joint "{name}" is of the kind "{kind}", which is none of: {known}.',
+        'The joint "{name}" is of the kind "{word}", which is none of: {known}.',
         "Choose one of these.",
     ),
     "joint-without-bodies": (
