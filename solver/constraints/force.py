@@ -27,6 +27,7 @@ from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import SinewError
 from ..scene.tracks import TrackReader
 from .attachments.attachment_potential import AttachmentPotential
+from .joints.joint_step import JointStep
 from .point_forces import PointForces
 
 
@@ -119,6 +120,10 @@ class Force:
 
     def surface_potential(self, step: ForceStep) -> AttachmentPotential | None:
         """Returns the energy at the end of the step of what links surfaces; None: there is none. Raises as above."""
+        return None
+
+    def joint_step(self, step: ForceStep) -> JointStep | None:
+        """Returns the joints of the step, which every solve of it corrects; None: there are none. Raises as above."""
         return None
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:

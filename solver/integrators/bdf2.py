@@ -145,7 +145,7 @@ class _Predictor:
     def _contact_update(self, update: ContactUpdate) -> ContactUpdate:
         """Returns the callback for w, from one for v⁺."""
 
-        def update_from_w(x: Floats, w: Floats, *more: Bools) -> ExternalForces | None:
+        def update_from_w(x: Floats, w: Floats, *more: object) -> ExternalForces | None:
             changed = update(x, np.where(self.rows[:, None], 1.5 * w, w), *more)
             if changed is None:
                 return None

@@ -82,12 +82,13 @@ def implicit_euler_step(start: StepInput) -> StepReport:
             previous_v = relinearised.constrained_velocities(solved.v)
             rotates_far = relinearised.rotates_far
             if contacts.update:
-                changed = contacts.update(relinearised.straight_end(solved.x), v, relinearised.is_inaccurate)
+                straight = relinearised.straight_end(solved.x)
+                changed = contacts.update(straight, v, relinearised.is_inaccurate, (solved.v, x))
         else:
             if model.cores:
                 x, v = end_step_with_cores(model, state, external_forces, x, v, dt)
             if contacts.update:
-                changed = contacts.update(x, v)
+                changed = contacts.update(x, v, None, (solved.v, x))
         if changed is None or solves >= options.max_solves or (rotates_far and options.may_abandon):
             break
         # an island whose solve has not converged is not finished, whatever its contacts say

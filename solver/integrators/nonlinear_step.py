@@ -135,7 +135,8 @@ class _SolveLoop:
 
     def _changed_forces(self, update: ContactUpdate) -> ExternalForces | None:
         """Returns the external forces of the next solve, or None where contacts agree with the last one."""
-        changed = update(*self.end())
+        x, v = self.end()
+        changed = update(x, v, None, (self.newton.v if self.newton else v, x))
         if changed is None or self.newton is not None:
             return changed
         # contacts do not pull in substeps, so those that open do not matter

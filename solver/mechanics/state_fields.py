@@ -42,6 +42,10 @@ HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its
 # constraints/attachments/surface_attachments.py
 BROKEN_PREFIX = "broken."
 BROKEN_FIELD = BROKEN_PREFIX + "{key}.{number}"  # an attachment that has let go for good, (1,); frames have it, too
+# constraints/joints/joint_step.py
+JOINT_PREFIX = "joint."
+JOINT_LOAD_FIELD = JOINT_PREFIX + "{key}.load"  # of its six coordinates and two motors [N, N m], (8,)
+JOINT_BROKEN_FIELD = JOINT_PREFIX + "{key}.broken"  # a joint that has broken for good, (1,)
 # constraints/pressure.py
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py

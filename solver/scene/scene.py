@@ -34,6 +34,7 @@ from .force_fields import FieldWeights, ForceField
 from .formulation import GREEN, FormulationSettings
 from .goal import Goal
 from .hook import Hook
+from .joint import Joint
 from .material import PLASTICITY_LAWS as PLASTICITY_LAWS
 from .material import Faces, Fracture, Heat, Material, Plasticity
 from .material import HeatSource as HeatSource
@@ -310,6 +311,7 @@ class Scene:
         ignored_pairs: Pairs of keys of bodies, or of a body and a collider, that pass through each other.
         wind: Air that moves; None: there is no air.
         force_fields: Blender's, each with a key of its own.
+        joints: Between bodies, each with a key of its own.
     """
 
     bodies: tuple[Body, ...] = ()
@@ -320,6 +322,7 @@ class Scene:
     ignored_pairs: tuple[tuple[str, str], ...] = ()
     wind: Wind | None = None
     force_fields: tuple[ForceField, ...] = ()
+    joints: tuple[Joint, ...] = ()
 
     def __post_init__(self) -> None:
         """Takes lists for tuples."""
@@ -367,7 +370,7 @@ class Scene:
         except (OSError, ValueError, RecursionError) as problem:
             raise StorageFailed("scene-unreadable", path=str(folder), problem=first_line(problem)) from problem
         check_ranges(scene, shows_places=True)
-        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields):
+        for named in (scene.bodies, scene.colliders, scene.heat_sources, scene.bones, scene.force_fields, scene.joints):
             check_keys(named)
         return scene
 

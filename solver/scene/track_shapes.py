@@ -39,6 +39,8 @@ def track_shapes(scene: Scene) -> dict[str, Shape]:
     for field in scene.force_fields:
         numbers = dict.fromkeys((f"field.{field.key}.{name}" for name in ANIMATED_FIELD_NUMBERS), SCALAR_SHAPE)
         found |= {f"field.{field.key}.matrix": MATRIX_SHAPE, **numbers}
+    for joint in scene.joints:
+        found |= {f"joint.{joint.key}.matrix": MATRIX_SHAPE, f"joint.{joint.key}.enabled": SCALAR_SHAPE}
     return found | {f"bone.{bone.key}.matrix": MATRIX_SHAPE for bone in scene.bones}
 
 

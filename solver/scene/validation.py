@@ -26,6 +26,7 @@ from .formulation import (
     unsupported_features,
 )
 from .hook import Hook
+from .joint_validation import check_joints
 from .scene import LINEAR_SOLVERS, PLASTICITY_LAWS, Body, Scene, Settings
 from .serialisation.range_check import check_ranges
 from .settings.activation_settings import HEAD_GROUP
@@ -63,6 +64,9 @@ def check_scene(scene: Scene) -> None:
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     check_attachments(scene)
     check_bindings(scene)
+    for joint in scene.joints:
+        check_ranges(joint)
+    check_joints(scene)
     for pair in scene.ignored_pairs:
         for key in sorted(set(pair) - known):
             raise BadInput("ignored-pair-unknown", name=key)

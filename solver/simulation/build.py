@@ -41,6 +41,7 @@ from ..scene.attachment_validation import attached_pairs
 from ..scene.binding_validation import bound_pairs, check_bound_bodies
 from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
 from ..scene.gravity import gravity_at
+from ..scene.joint_validation import jointed_pairs
 from ..scene.scene import Body, Scene
 from ..scene.self_weight_check import self_weight_warnings
 from ..scene.sheet_validation import check_sheets
@@ -82,7 +83,8 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     """
     _check(scene, tracks)
     scene = replace(scene, bodies=tuple(body_at(body, tracks, scene.settings.start_time) for body in scene.bodies))
-    scene = replace(scene, ignored_pairs=(*scene.ignored_pairs, *attached_pairs(scene), *bound_pairs(scene)))
+    passing = (*scene.ignored_pairs, *attached_pairs(scene), *bound_pairs(scene), *jointed_pairs(scene))
+    scene = replace(scene, ignored_pairs=passing)
     colliders, deforming = _colliders(scene, tracks)
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     scene = _with_sheet_thickness(scene, meshes)

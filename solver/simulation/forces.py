@@ -16,6 +16,7 @@ from ..constraints.fields.field_force import make_fields
 from ..constraints.force import Force
 from ..constraints.goal import BodyGoal, make_goal
 from ..constraints.hooks import BodyHook, make_hooks
+from ..constraints.joints.joint_force import make_joints
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
@@ -165,6 +166,7 @@ FORCES = (
     ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
     ForceKind(_make_attachments),
     ForceKind(_make_hooks),
+    ForceKind(lambda inputs: [make_joints(inputs.scene, inputs.model, inputs.tracks)]),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(
         lambda inputs: [make_fields(inputs.scene, inputs.tracks, inputs.model, inputs.surfaces, inputs.bindings)]

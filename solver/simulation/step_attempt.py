@@ -12,6 +12,7 @@ import numpy as np
 
 from ..constraints.attachments.attachment_potential import AttachmentPotential, tied_nodes
 from ..constraints.external_forces import ExternalForces
+from ..constraints.linear_forces import LinearForces
 from ..constraints.linearised_potentials import LinearisedPotentials
 from ..constraints.pair_forces import PairForces
 from ..constraints.point_forces import PointForces
@@ -193,7 +194,7 @@ class StepAttempt:
             contacts.activate_all(self.newmark.part.tets)
         act, pairs = contacts.spring_forces() if contacts else (PointForces(), PairForces())
         normals, across = contacts.normals() if contacts and activates_contacts else (None, None)
-        linear = self.potentials.forces
+        linear = self.linear_forces()
         if across is not None and len(linear.pairs):
             across = np.concatenate([np.zeros((len(linear.pairs), 3)), across])
         # contacts know which islands they join, and not which ones attachments do
@@ -216,13 +217,28 @@ class StepAttempt:
             substep_potentials=self.substep_potentials,
         )
 
-    def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:
-        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
+    def linear_forces(self, is_end: bool = False) -> LinearForces:
+        """Returns the linear forces of potentials and joints, of the next solve or of the end of the step."""
+        joints, forces = self.bounds.joints, self.potentials.forces
+        if joints is None:
+            return forces
+        return LinearForces.concatenate(forces, joints.final_forces() if is_end else joints.forces)
+
+    def respond(
+        self, x: Floats, v: Floats, is_wrong: Bools | None = None, motion: tuple[Floats, Floats] | None = None
+    ) -> ExternalForces | None:
+        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content.
+
+        `motion` has velocities along straight lines [m/s], and where nodes are after turns [m]; None: v and x.
+        """
         wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
         is_off = self.potentials.update(x, v)
-        if not wants_more and is_off is None:
+        is_apart = self.bounds.joints is not None and self.bounds.joints.update(*(motion or (v, x)))
+        if not wants_more and is_off is None and not is_apart:
             return None
         forces = self.external_forces(self.is_substepped)
+        if is_apart:
+            return replace(forces, relinearises_only=not wants_more)
         if is_off is None:
             return forces
         is_frozen = None
@@ -244,6 +260,8 @@ class StepAttempt:
             rotate_free_islands(self.model, self.state, self.before.x, self._nodes_not_to_rotate(), self.part.dt)
         if self.contacts:
             self.contacts.remember(self.state)
+        if self.bounds.joints:
+            self.bounds.joints.remember(self.state)
 
     def _nodes_not_to_rotate(self) -> Bools | None:
         """Returns which nodes are held, or are of bodies whose scheme or core has turned them already, (n,)."""

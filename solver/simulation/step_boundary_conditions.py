@@ -10,6 +10,7 @@ import numpy as np
 
 from ..constraints.attachments.attachment_potential import AttachmentPotential
 from ..constraints.force import Force, ForceStep, in_order_of_precedence
+from ..constraints.joints.joint_step import JointStep
 from ..constraints.point_forces import PointForces
 from ..mechanics.model import Model
 from ..mechanics.stretch_limit.limit_potential import LimitPotential
@@ -29,6 +30,7 @@ class BoundaryConditions:
         point_forces: Of all forces, gravity and contacts excepted.
         potentials: Forces of tets that are not linear in the motion.
         surface_potentials: The same of what links surfaces.
+        joints: The joints; None: there are none.
     """
 
     is_fixed: Bools | None
@@ -36,6 +38,7 @@ class BoundaryConditions:
     point_forces: PointForces
     potentials: tuple[LimitPotential, ...] = ()
     surface_potentials: tuple[AttachmentPotential, ...] = ()
+    joints: JointStep | None = None
 
 
 def forces_on(forces: Sequence[Force], bodies: Sequence[int]) -> list[Force]:
@@ -89,6 +92,7 @@ def boundary_conditions(
         points,
         potentials_of(forces, step),
         surface_potentials_of(forces, step),
+        next((found for force in forces if (found := force.joint_step(step)) is not None), None),
     )
 
 

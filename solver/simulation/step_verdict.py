@@ -121,7 +121,7 @@ def _energy_gain(attempt: StepAttempt, stored: tuple[Floats, Floats]) -> EnergyG
         attempt.state,
         stored,
         attempt.bounds,
-        attempt.potentials.forces,
+        attempt.linear_forces(is_end=True),
     )
 
 

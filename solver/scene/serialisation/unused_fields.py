@@ -25,8 +25,9 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
         del tree["settings"]["preroll_tolerance"]
     if scene.wind is None:
         del tree["wind"]  # earlier bakes did not have it
-    if not scene.force_fields:
-        del tree["force_fields"]
+    for name in ("force_fields", "joints"):
+        if not getattr(scene, name):
+            del tree[name]
     for body, own in zip(scene.bodies, tree["bodies"], strict=True):
         if body.flesh is not None and not (body.flesh.keeps_volume and scene.is_loose_flesh(body)):
             del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it

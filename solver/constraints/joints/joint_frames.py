@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The frames of joints at the ends that they hold, and the coordinates of the second frame in the first one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mesh.geometry.point_tet import barycentric_rows
+from ...runtime.arrays import Floats, Indices, floats
+
+MIN_COSINE = 1.0e-6  # of the middle angle, of which the two others are one from 90 degrees on
+
+
+@dataclass(frozen=True, eq=False)
+class JointEnd:
+    """One end of k joints.
+
+    Attributes:
+        tet: A tet of a rigid part that each holds, −1 where the end is no body, (k,).
+        weights: Where the frame is in it at rest, also outside, (k, 4).
+        inverse_edges: Inverses of the matrices of its edges at rest [1/m], columns of edges, (k, 3, 3).
+        axes: Axes of the frame in the rest pose, columns, (k, 3, 3).
+    """
+
+    tet: Indices
+    weights: Floats
+    inverse_edges: Floats
+    axes: Floats
+
+    @property
+    def is_body(self) -> np.ndarray:
+        """Which ends are bodies, (k,)."""
+        return self.tet >= 0
+
+    def frames(self, x: Floats, tets: Indices, animated: Floats) -> tuple[Floats, Floats]:
+        """Returns origins [m], (k, 3), and axes, columns, (k, 3, 3), for nodes at x [m], (n, 3).
+
+        Args:
+            x, tets: Nodes, and the nodes of the tets.
+            animated: World [m] ← frame where the end is no body, (k, 4, 4).
+        """
+        corners = x[tets[self.tet]]
+        edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
+        axes = edges @ self.inverse_edges @ self.axes
+        origins = np.einsum("ka,kai->ki", self.weights, corners)
+        is_body = self.is_body
+        return (
+            np.where(is_body[:, None], origins, animated[:, :3, 3]),
+            np.where(is_body[:, None, None], axes, animated[:, :3, :3]),
+        )
+
+    def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
+        """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
+        own = tets[self.tet]
+        rows, _ = barycentric_rows(x, own)
+        last = np.einsum("kij,kj->ki", rows, places - x[own[:, 0]])
+        return floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
+
+
+def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:
+    """Returns the six coordinates of second frames in first ones (`Joint`), (k, 6), of their origins and axes."""
+    away = np.einsum("kji,kj->ki", first[1], second[0] - first[0])
+    R = first[1].transpose(0, 2, 1) @ second[1]
+    angles = np.stack(
+        [
+            np.arctan2(-R[:, 1, 2], R[:, 2, 2]),
+            np.arcsin(np.clip(R[:, 0, 2], -1.0, 1.0)),
+            np.arctan2(-R[:, 0, 1], R[:, 0, 0]),
+        ],
+        axis=1,
+    )
+    return floats(np.concatenate([away, angles], axis=1))
+
+
+def coordinate_directions(first_axes: Floats, q: Floats) -> Floats:
+    """Returns n with dq/dt = n · v for translations and n · ω for angles, in the world, (k, 6, 3).
+
+    v is that of the second frame's origin, seen from the body of the first frame; ω is the relative one. The angles
+    turn about x, R_x y and R_x R_y z; n are the rows of the inverse of these axes.
+
+    Args:
+        first_axes: Axes of the first frames, columns, (k, 3, 3).
+        q: Coordinates, (k, 6).
+    """
+    sine_a, cosine_a = np.sin(q[:, 3]), np.cos(q[:, 3])
+    sine_b, cosine_b = np.sin(q[:, 4]), np.cos(q[:, 4])
+    cosine_b = np.where(np.abs(cosine_b) < MIN_COSINE, MIN_COSINE, cosine_b)
+    zero, one = np.zeros(len(q)), np.ones(len(q))
+    rows = np.stack(
+        [
+            np.stack([one, sine_a * sine_b / cosine_b, -cosine_a * sine_b / cosine_b], axis=1),
+            np.stack([zero, cosine_a, sine_a], axis=1),
+            np.stack([zero, -sine_a / cosine_b, cosine_a / cosine_b], axis=1),
+        ],
+        axis=1,
+    )
+    return floats(np.concatenate([first_axes.transpose(0, 2, 1), rows @ first_axes.transpose(0, 2, 1)], axis=1))

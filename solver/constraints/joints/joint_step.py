@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joints in one step: what holds the coordinates of each within their limits at the end of it.
+
+A coordinate q with the force −φ along it, where the last solve ended with q_n and straight displacements u_n, has in
+the next solve
+
+    φ = λ + k (q_n + n · (u − u_n) − q*),
+
+with q* the limit that it is beyond, and λ, which after every solve becomes λ + k (q_n − q*): the method of multipliers.
+So k only decides how fast the solves get there; it is some thousand times the inertia m / Δt² of the lighter end, which
+makes no linear system hard. λ is remembered, and the next step begins with it. q_n is that after the turns that end a
+step, which a solve sees as straight lines.
+
+The force on one end is minus that on the other, and both act at one place, where the second frame is at the start of
+the step; a torque is two such forces beside it. So momentum and angular momentum stay, whatever a solve has left.
+A torque about n̂ by κ θ²/2, with θ = (r₊ − r₋) · d / 2h of relative motions r± at h e beside the place, d = n̂ × e, is a
+sum of three pairs, since r₊ + r₋ = 2 r₀:
+
+    κ / 4 h² ((r₊ · d)² + (r₋ · d)² − 2 (r₀ · d)²).
+
+Source: Hestenes (1969) and Powell (1969), the method of multipliers; the scheme of Ryckaert, Ciccotti and
+Berendsen (1977), whose constraint forces these are in the limit. Own derivation of the pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanics.state import State
+from ...mechanics.state_fields import JOINT_LOAD_FIELD
+from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...scene.joint import AXIS_COUNT, MOTOR_ROWS
+from ..linear_forces import LinearForces
+from ..pair_forces import PairForces
+from ..point_forces import PointForces
+from .joint_frames import JointEnd, coordinate_directions, coordinates
+
+ROW_COUNT = AXIS_COUNT + len(MOTOR_ROWS)
+COORDINATE_OF_ROW = np.array([*range(AXIS_COUNT), *MOTOR_ROWS], np.int32)
+INERTIA_FACTOR = 1.0e3  # k over the inertia of the lighter end in a step
+MAX_GAP_RATIO = 1.0e-7  # error of a coordinate with which a step is content, over the size of the lighter end, or [rad]
+MAX_RELEASING_SOLVES = 8  # of a step after which no limit lets go
+MAX_CLOSING_RATE = 20.0  # of what is out of its limits where a joint begins to act, by sizes or radians [1/s]
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """What k joints ask for, a row for each coordinate and motor.
+
+    Attributes:
+        keys: Of the joints.
+        first, second: Their ends.
+        mass: Of the lighter end [kg], (k,).
+        size: Its radius of gyration [m], (k,).
+        lower, upper: Limits of the coordinates, (k, 6).
+        motor_speed, motor_force: Rates [m/s, rad/s] and largest forces [N, N m], (k, 2).
+    """
+
+    keys: tuple[str, ...]
+    first: JointEnd
+    second: JointEnd
+    mass: Floats
+    size: Floats
+    lower: Floats
+    upper: Floats
+    motor_speed: Floats
+    motor_force: Floats
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+class JointStep:
+    """The joints of a step.
+
+    Attributes:
+        forces: Theirs, linear, of the next solve.
+        load: λ of the rows [N, N m], (k, 8).
+    """
+
+    def __init__(self, rows: JointRows, start: State, tets: Indices, dt: float, animated: Floats) -> None:
+        """Begins a step.
+
+        Args:
+            rows: The joints that act in it.
+            start: Where the step starts.
+            tets: Nodes of the tets, (m, 4).
+            dt: Δt [s].
+            animated: World [m] ← frame of ends that are no bodies, at the end of the step, (k, 4, 4).
+        """
+        self.rows, self.tets, self.dt, self.animated = rows, tets, dt, animated
+        x = start.x
+        first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
+        q = coordinates(first, second)
+        self.start = q
+        self.directions = coordinate_directions(first[1], q)
+        self._place(x, second[0])
+        units = np.concatenate([np.repeat(rows.size[:, None], 3, axis=1), np.ones((len(rows), 3))], axis=1)
+        self.units = floats(units[:, COORDINATE_OF_ROW])
+        inertia = rows.mass[:, None] * (rows.size[:, None] / self.units) ** 2
+        self.stiffness = INERTIA_FACTOR * inertia / dt**2
+        self.low, self.high = self._limits()
+        known = [start.fields.get(JOINT_LOAD_FIELD.format(key=key)) for key in rows.keys]
+        self.load = np.stack([np.zeros(ROW_COUNT) if each is None else each for each in known])
+        no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
+        self.most = np.concatenate([no_end, rows.motor_force], axis=1)
+        self.solves = 0
+        values = self._row_values(q)
+        self._begin_modes(values)
+        self._linearise(values, np.zeros((len(rows), ROW_COUNT)))
+
+    def update(self, straight_v: Floats, x: Floats) -> bool:
+        """Takes the end of a solve; returns whether another one has to follow.
+
+        Args:
+            straight_v: Velocities that it gave, along straight lines [m/s], (n, 3).
+            x: Where the nodes end, after turns [m], (n, 3).
+        """
+        rows, tets = self.rows, self.tets
+        now = coordinates(rows.first.frames(x, tets, self.animated), rows.second.frames(x, tets, self.animated))
+        values = self._row_values(now)
+        self.solves += 1
+        moved = self._relative_motion(self.dt * straight_v)
+        error = self._take_modes(values, moved)
+        self._linearise(values, moved)
+        return bool((error > MAX_GAP_RATIO).any())
+
+    def final_forces(self) -> LinearForces:
+        """Returns the forces with which the step ended, without stiffness."""
+        return self._forces(self.load, np.zeros((len(self.rows), ROW_COUNT)))
+
+    def remember(self, state: State) -> None:
+        """Writes the loads into the fields of the state at the end of the step."""
+        for key, load in zip(self.rows.keys, self.load, strict=True):
+            state.fields[JOINT_LOAD_FIELD.format(key=key)] = load.copy()
+
+    def _place(self, x: Floats, places: Floats) -> None:
+        """Finds where forces act: at the second frames [m], (k, 3), and beside them."""
+        rows, tets = self.rows, self.tets
+        turns = self.directions[:, 3:]
+        self.turn_size = np.linalg.norm(turns, axis=2)
+        unit = turns / self.turn_size[:, :, None]
+        least = np.argmin(np.abs(unit), axis=2)
+        beside = np.cross(unit, np.eye(3)[least])
+        beside /= np.linalg.norm(beside, axis=2)[:, :, None]
+        self.couple = np.cross(unit, beside)  # d of each angle, (k, 3, 3)
+        h = rows.size[:, None]
+        offsets = [np.zeros_like(places)]
+        for row in range(3):
+            offsets += [h * beside[:, row], -h * beside[:, row]]
+        # weights of the place, then of the two beside it for each angle, (7, k, 4)
+        self.weights = tuple(
+            np.stack([end.weights_of(places + offset, x, tets) for offset in offsets])
+            for end in (rows.first, rows.second)
+        )
+
+    def _limits(self) -> tuple[Floats, Floats]:
+        """Returns limits of the rows; what is far out of them comes back at a limited rate."""
+        rows, cap = self.rows, MAX_CLOSING_RATE * self.dt * self.units[:, :AXIS_COUNT]
+        low = np.minimum(rows.lower, self.start + cap)
+        high = np.maximum(rows.upper, self.start - cap)
+        wanted = rows.motor_speed * self.dt
+        return np.concatenate([low, wanted], axis=1), np.concatenate([high, wanted], axis=1)
+
+    def _row_values(self, q: Floats) -> Floats:
+        """Returns the coordinates, and how far those with motors have come in the step, (k, 8)."""
+        way = q[:, MOTOR_ROWS] - self.start[:, MOTOR_ROWS]
+        way[:, 1] = (way[:, 1] + np.pi) % (2.0 * np.pi) - np.pi
+        return floats(np.concatenate([q, way], axis=1))
+
+    def _begin_modes(self, values: Floats) -> None:
+        """Chooses which rows are stiff in the first solve, and the values that they are drawn to, both (k, 8)."""
+        pushes_high = np.where(self.load != 0.0, self.load > 0.0, values > self.high)
+        self.goal = np.where(pushes_high | (self.low == self.high), self.high, self.low)
+        self.goal[~np.isfinite(self.goal)] = 0.0  # of free rows, which are never stiff
+        is_beyond = (values > self.high) | (values < self.low) | (self.load != 0.0)
+        self.is_stiff = (is_beyond | (self.low == self.high)) & (np.abs(self.load) < self.most)
+
+    def _take_modes(self, values: Floats, moved: Floats) -> Floats:
+        """Finds λ after a solve that ended with row values and relative motions, (k, 8), and which rows stay stiff.
+
+        Force limits and signs are compared with the force that the solve gave: in λ there is k times how far turns are
+        from straight lines. A row that begins to hold does so with the λ that it has; what it needs is found by the
+        solve. A limit that pulls lets go, and a motor that needs more than it has gives what it has.
+
+        Returns:
+            By how much rows were wrong, in their units, (k, 8).
+        """
+        before, was_stiff = self.load, self.is_stiff
+        is_equal = self.low == self.high
+        wanted = before + self.stiffness * (values - self.goal)
+        given = before + self.stiffness * (self.offset + moved - self.goal)
+        is_high = self.goal == self.high
+        pulls = was_stiff & ~is_equal & np.where(is_high, given < 0.0, given > 0.0)
+        if self.solves > MAX_RELEASING_SOLVES:
+            pulls[:] = False
+        is_weak = was_stiff & (np.abs(given) >= self.most)
+        recovers = ~was_stiff & (self.most > 0.0) & is_equal & (np.sign(before) * wanted < self.most)
+        margin = MAX_GAP_RATIO * self.units
+        begins = ~was_stiff & ~is_equal & ((values > self.high + margin) | (values < self.low - margin))
+        self.load = np.where(was_stiff, wanted, before)
+        self.load[is_weak] = np.clip(given, -self.most, self.most)[is_weak]
+        self.load[pulls] = 0.0
+        self.goal = np.where(begins, np.where(values > self.high, self.high, self.low), self.goal)
+        self.is_stiff = (was_stiff & ~pulls & ~is_weak) | recovers | begins
+        error = np.abs(self.load - before) / (self.stiffness * self.units)
+        error[recovers | begins | pulls] = np.inf
+        return floats(error)
+
+    def _linearise(self, values: Floats, moved: Floats) -> None:
+        """Sets the forces of the next solve, about row values and relative motions of the last one, (k, 8) each."""
+        self.offset = values - moved
+        gap = np.where(self.is_stiff, self.offset - self.goal, 0.0)
+        stiffness = np.where(self.is_stiff, self.stiffness, 0.0)
+        self.forces = self._forces(self.load + stiffness * gap, stiffness)
+
+    def _relative_motion(self, displacement: Floats) -> Floats:
+        """Returns n · u of the rows for displacements of all nodes along straight lines [m], (n, 3), (k, 8)."""
+        moved = self._end_motion(1, displacement) - self._end_motion(0, displacement)  # (7, k, 3)
+        along = np.einsum("kri,ki->kr", self.directions[:, :3], moved[0])
+        apart = np.stack([moved[1 + 2 * row] - moved[2 + 2 * row] for row in range(3)], axis=1)
+        turned = np.einsum("kri,kri->kr", self.couple, apart) * self.turn_size / (2.0 * self.rows.size[:, None])
+        return floats(np.concatenate([along, turned], axis=1)[:, COORDINATE_OF_ROW])
+
+    def _end_motion(self, number: int, displacement: Floats) -> Floats:
+        """Returns how the places of an end move [m], (7, k, 3); not at all where it is no body."""
+        end = (self.rows.first, self.rows.second)[number]
+        own = np.einsum("pka,kai->pki", self.weights[number], displacement[self.tets[end.tet]])
+        return np.where(end.is_body[:, None], own, 0.0)
+
+    def _forces(self, phi: Floats, stiffness: Floats) -> LinearForces:
+        """Returns φ and k of the rows, (k, 8) each, as forces at the places."""
+        phi, stiffness = _per_coordinate(phi), _per_coordinate(stiffness)
+        along, h = self.directions[:, :3], self.rows.size
+        force = np.zeros((7, len(self.rows), 3))
+        matrix = np.zeros((7, len(self.rows), 3, 3))
+        force[0] = -np.einsum("kr,kri->ki", phi[:, :3], along)
+        matrix[0] = np.einsum("kr,kri,krj->kij", stiffness[:, :3], along, along)
+        for row in range(3):
+            d, size = self.couple[:, row], self.turn_size[:, row]
+            pull = -(phi[:, 3 + row] * size / (2.0 * h))[:, None] * d
+            force[1 + 2 * row], force[2 + 2 * row] = pull, -pull
+            each = (stiffness[:, 3 + row] * size**2 / (2.0 * h**2))[:, None, None] * d[:, :, None] * d[:, None, :]
+            matrix[1 + 2 * row] = matrix[2 + 2 * row] = each
+            matrix[0] -= 2.0 * each
+        return self._as_linear_forces(force, matrix)
+
+    def _as_linear_forces(self, force: Floats, matrix: Floats) -> LinearForces:
+        first, second = self.rows.first, self.rows.second
+        acts = force.any(axis=2) | matrix.any(axis=(2, 3))  # (7, k)
+        pairs, points = PairForces(), []
+        place, joint = np.nonzero(acts & (first.is_body & second.is_body))
+        if len(place):
+            pairs = PairForces(
+                second.tet[joint], self.weights[1][place, joint], first.tet[joint], self.weights[0][place, joint],
+                force[place, joint], matrix[place, joint],
+            )  # fmt: skip
+        for number, (end, other, sign) in enumerate(((first, second, -1.0), (second, first, 1.0))):
+            place, joint = np.nonzero(acts & end.is_body & ~other.is_body)
+            if len(place):
+                own = matrix[place, joint]
+                points.append(
+                    PointForces(
+                        end.tet[joint], self.weights[number][place, joint], sign * force[place, joint], own,
+                        np.zeros_like(own),
+                    )
+                )  # fmt: skip
+        return LinearForces(points=PointForces.concatenate(*points), pairs=pairs)
+
+
+def _per_coordinate(values: Floats) -> Floats:
+    """Returns sums of rows, (k, 8), for each coordinate, (k, 6): motors act along with limits."""
+    out = values[:, :AXIS_COUNT].copy()
+    for number, row in enumerate(MOTOR_ROWS):
+        out[:, row] += values[:, AXIS_COUNT + number]
+    return floats(out)
+
+
+def selected_end(end: JointEnd, which: Bools) -> JointEnd:
+    """Returns the ends of some joints, (k,)."""
+    return JointEnd(end.tet[which], end.weights[which], end.inverse_edges[which], end.axes[which])

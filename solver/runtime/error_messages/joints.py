@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages about joints."""
+
+TEXTS = {
+    "joint-kind": (
+        'The joint "{name}" is of the kind "{word}", which is none of: {known}.',
+        "Choose one of these.",
+    ),
+    "joint-without-bodies": (
+        'The joint "{name}" has no body at either end.',
+        "Choose a rigid body, or one with a Rigid Core, for at least one end.",
+    ),
+    "joint-to-itself": (
+        'The joint "{name}" has "{body}" at both ends.',
+        "Choose another object for one end, or remove the joint.",
+    ),
+    "joint-end-missing": (
+        'An end of the joint "{name}" is "{end}", which is no body of the scene.',
+        "Choose a simulated body for it, or remove the joint.",
+    ),
+    "joint-soft-end": (
+        'The joint "{name}" holds "{body}", which is soft all over: a joint needs a rigid part to hold.',
+        "Fill the body as Rigid, give it a Rigid Core, or tie it by Attachments instead.",
+    ),
+    "joint-stepping": (
+        'The joint "{name}" holds "{body}", which moves by BDF2: joints do not support that.',
+        "Set Stepping of the body to Implicit Euler.",
+    ),
+    "joint-repeated": (
+        '"{first}" is fixed to "{second}" twice, by the joints "{name}" and "{other}".',
+        "Remove one of the two joints.",
+    ),
+    "joint-frame": (
+        'The place of the joint "{name}" is no frame of three axes at right angles.',
+        "Remove scale and shear from the object that carries the joint.",
+    ),
+    "joint-limits": (
+        'The joint "{name}" has a lower limit of {low} above its upper limit of {high}.',
+        "Exchange the two limits.",
+    ),
+    "joint-not-finite": (
+        'The animation of the joint "{name}" gives no place at {time}.',
+        "Correct the drivers or keys of the object that it follows.",
+    ),
+}
