@@ -38,7 +38,7 @@ def swing(folder: Path, fps: float) -> tuple[float, float, float]:
     run = jointed_run(folder, [hanging_rod(angle)], [hinge], fps=fps)
     period = 4.0 * np.sqrt((1.01 / 12.0 + 0.25) / (G * 0.5)) * ellipk(np.sin(0.5 * angle) ** 2)
     swings, energies, gap = [angle], [], 0.0
-    for _ in range(int(fps * (TURNS + 0.4) * period)):
+    for _ in range(int(fps * (TURNS + 0.9) * period)):
         run.advance()
         swings.append(float(rod_angles(run)[0]))
         energies.append(energy(run))
