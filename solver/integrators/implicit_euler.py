@@ -81,14 +81,18 @@ def implicit_euler_step(start: StepInput) -> StepReport:
             x, v = relinearised.end(system, external_forces, solved.x, solved.v)
             previous_v = relinearised.constrained_velocities(solved.v)
             rotates_far = relinearised.rotates_far
+            if contacts.take_motion:
+                contacts.take_motion(solved.v, x)
             if contacts.update:
                 straight = relinearised.straight_end(solved.x)
-                changed = contacts.update(straight, v, relinearised.is_inaccurate, (solved.v, x))
+                changed = contacts.update(straight, v, relinearised.is_inaccurate)
         else:
             if model.cores:
                 x, v = end_step_with_cores(model, state, external_forces, x, v, dt)
+            if contacts.take_motion:
+                contacts.take_motion(solved.v, x)
             if contacts.update:
-                changed = contacts.update(x, v, None, (solved.v, x))
+                changed = contacts.update(x, v)
         if changed is None or solves >= options.max_solves or (rotates_far and options.may_abandon):
             break
         # an island whose solve has not converged is not finished, whatever its contacts say

@@ -32,7 +32,7 @@ from .dynamic_flesh_forces import DynamicFlesh
 from .newmark.newmark import NewmarkStep
 from .newmark.substep_contacts import inter_group_forces
 from .newton.newton import NewtonStep
-from .step_input import ContactUpdate, StepInput
+from .step_input import ContactCallbacks, StepInput
 from .step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from .system.core_rotation import end_step_with_cores
 from .system.rotation_reuse import StepRotations, rotations_due
@@ -125,7 +125,7 @@ class _SolveLoop:
                 on_iteration(newton.solves, newton.residual)
                 has_moved = newton.solve()
             is_new = False
-            changed = self._changed_forces(update) if update else None
+            changed = self._changed_forces(start.contacts) if update else None
             self.is_settled = changed is None or changed.relinearises_only if update else self.is_settled
             if changed is not None and (changed.relinearises_only or self.changes + 1 < start.options.max_solves):
                 has_moved, is_new = True, newton is None
@@ -133,10 +133,13 @@ class _SolveLoop:
             elif changed is not None:  # no solve is left for these contacts
                 update = None
 
-    def _changed_forces(self, update: ContactUpdate) -> ExternalForces | None:
+    def _changed_forces(self, contacts: ContactCallbacks) -> ExternalForces | None:
         """Returns the external forces of the next solve, or None where contacts agree with the last one."""
         x, v = self.end()
-        changed = update(x, v, None, (self.newton.v if self.newton else v, x))
+        if contacts.take_motion:
+            contacts.take_motion(self.newton.v if self.newton else v, x)
+        assert contacts.update is not None
+        changed = contacts.update(x, v)
         if changed is None or self.newton is not None:
             return changed
         # contacts do not pull in substeps, so those that open do not matter

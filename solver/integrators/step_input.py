@@ -29,19 +29,21 @@ class ContactCallbacks:
     Attributes:
         update: Takes x⁺ [m] and v⁺ [m/s] of a solve, (n, 3) each, and returns the external forces of the next solve
             (contacts opened, closed or slid), or None when the contacts agree with the solve. A step that is
-            relinearised also passes which islands have to be solved again, (k,), or None; then come the velocities
-            along straight lines that the solve gave, and x⁺ after turns, (n, 3) each. None: there are no contacts.
+            relinearised also passes which islands have to be solved again, (k,). None: there are no contacts.
         line_search: Called before `update` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺,
             (n, 3) each, and dᵀ A d per island, (k,), for the difference d of the two velocities. It may shorten d by
             changing v⁺ and x⁺, and returns whether it did. Steps with flesh do not call it.
         substep_forces: Returns the external forces for flesh in Newmark substeps, which decide by themselves when a
             contact pushes. Set it where such flesh may touch other bodies; the other forces then are those for implicit
             Euler.
+        take_motion: Takes, before `update`, the velocities along straight lines that a solve gave [m/s], and where
+            nodes are after turns [m], (n, 3) each; None: nothing asks for them.
     """
 
     update: ContactUpdate | None = None
     line_search: ContactLineSearch | None = None
     substep_forces: Callable[[], ExternalForces] | None = None
+    take_motion: Callable[[Floats, Floats], None] | None = None
 
 
 NO_CONTACTS = ContactCallbacks()

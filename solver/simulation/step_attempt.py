@@ -174,6 +174,7 @@ class StepAttempt:
         callbacks = ContactCallbacks(
             update=self.respond,
             line_search=contacts.line_search if contacts and (self.has_surfaces or self.relinearises) else None,
+            take_motion=self.bounds.joints.take_motion if self.bounds.joints else None,
             substep_forces=(lambda: self.external_forces(True)) if self.is_mixed else None,
         )
         options = StepOptions(
@@ -224,16 +225,11 @@ class StepAttempt:
             return forces
         return LinearForces.concatenate(forces, joints.final_forces() if is_end else joints.forces)
 
-    def respond(
-        self, x: Floats, v: Floats, is_wrong: Bools | None = None, motion: tuple[Floats, Floats] | None = None
-    ) -> ExternalForces | None:
-        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content.
-
-        `motion` has velocities along straight lines [m/s], and where nodes are after turns [m]; None: v and x.
-        """
+    def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:
+        """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
         wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
         is_off = self.potentials.update(x, v)
-        is_apart = self.bounds.joints is not None and self.bounds.joints.update(*(motion or (v, x)))
+        is_apart = self.bounds.joints is not None and self.bounds.joints.update(v, x)
         if not wants_more and is_off is None and not is_apart:
             return None
         forces = self.external_forces(self.is_substepped)

@@ -91,6 +91,7 @@ class JointStep:
             animated: World [m] ← frame of ends that are no bodies, at the end of the step, (k, 4, 4).
         """
         self.rows, self.tets, self.dt, self.animated = rows, tets, dt, animated
+        self.motion: tuple[Floats, Floats] | None = None
         x = start.x
         first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
         q = coordinates(first, second)
@@ -111,13 +112,17 @@ class JointStep:
         self._begin_modes(values)
         self._linearise(values, np.zeros((len(rows), ROW_COUNT)))
 
-    def update(self, straight_v: Floats, x: Floats) -> bool:
+    def take_motion(self, straight_v: Floats, x: Floats) -> None:
+        """Takes the velocities along straight lines that a solve gave [m/s], and where nodes are after turns [m]."""
+        self.motion = straight_v, x
+
+    def update(self, v: Floats, x: Floats) -> bool:
         """Takes the end of a solve; returns whether another one has to follow.
 
         Args:
-            straight_v: Velocities that it gave, along straight lines [m/s], (n, 3).
-            x: Where the nodes end, after turns [m], (n, 3).
+            v, x: Velocities [m/s] and places [m] of nodes, (n, 3) each, where no motion was taken.
         """
+        (straight_v, x), self.motion = self.motion or (v, x), None
         rows, tets = self.rows, self.tets
         now = coordinates(rows.first.frames(x, tets, self.animated), rows.second.frames(x, tets, self.animated))
         values = self._row_values(now)

@@ -17,23 +17,25 @@ if TYPE_CHECKING:
     from ..scene import Scene
 
 
+FIRST_FIELDS = {"bodies", "colliders", "settings", "heat_sources", "bones", "ignored_pairs"}  # of scenes of Sinew 0.2
+
+
 def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Takes out of the tree and the arrays of a scene what bakes of before did not have, where it says nothing."""
     if scene.settings.linear_solver == "auto":
         del tree["settings"]["linear_solver"]  # caches of Sinew 0.2 do not have it
     if scene.settings.preroll_tolerance is None:
         del tree["settings"]["preroll_tolerance"]
-    if scene.wind is None:
-        del tree["wind"]  # earlier bakes did not have it
-    for name in ("force_fields", "joints"):
-        if not getattr(scene, name):
-            del tree[name]
+    for name in [name for name in tree if name not in FIRST_FIELDS and not getattr(scene, name)]:
+        del tree[name]  # earlier bakes did not have it
     for body, own in zip(scene.bodies, tree["bodies"], strict=True):
         if body.flesh is not None and not (body.flesh.keeps_volume and scene.is_loose_flesh(body)):
             del own["flesh"]["keeps_volume"]  # changes nothing, and earlier bakes did not have it
         if body.field_weights == FieldWeights():
             del own["field_weights"]
         write_former_flesh_paint(own, arrays)
+        if body.meshing.fine is None:
+            del own["meshing"]["fine"]
         for name in ("goal", "pressure", "stretch_limit", "muscle", "start"):
             if getattr(body, name) is None:
                 del own[name]
