@@ -51,6 +51,7 @@ def test_a_point_stays_together_while_both_tumble(tmp_path: Path) -> None:
     assert energy(run, 0.0) == pytest.approx(had, rel=0.02)  # after the first step, which makes their speeds agree
 
 
+@pytest.mark.slow
 def test_a_double_pendulum_follows_its_equation_at_second_order(tmp_path: Path) -> None:
     """Velocities of a step are those of its middle: from rest, all happens half a step early, and else at order two."""
     angles, errors = (1.0, 0.3), []

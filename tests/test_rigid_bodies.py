@@ -222,6 +222,7 @@ def test_what_a_rigid_body_cannot_do_is_told_with_its_name(
     assert '"Box"' in caught.value.sentence and feature in caught.value.sentence
 
 
+@pytest.mark.slow
 def test_what_has_fallen_into_a_heap_begins_so(tmp_path: Path) -> None:
     stones = [rigid_box(SIZE, (0.0, 0.1 * n, 0.4 + 0.6 * n), rotation((1, 2, n), 1.0), f"stone{n}") for n in range(3)]
     fallen = run_of(tmp_path, *stones, colliders=(FLOOR,), frame_end=200)

@@ -106,6 +106,7 @@ def test_cloth_and_jelly_push_each_other_and_keep_their_momentum(tmp_path: Path)
     np.testing.assert_allclose(after[1], before[1], atol=1e-3 * scale * 0.2)
 
 
+@pytest.mark.slow
 def test_cloth_rests_on_jelly_and_bears_jelly(tmp_path: Path) -> None:
     below = block((3, 3, 3), (0.3, 0.3, 0.3), (-0.15, -0.15, 0.0), key="below")
     above = block((3, 3, 3), (0.1, 0.1, 0.1), (-0.05, -0.05, 0.34), key="above")
@@ -138,6 +139,7 @@ def _depth(vertices: np.ndarray, triangles: np.ndarray, points: np.ndarray) -> f
     return float(closest_points(build_bvh(vertices, triangles), points).distance.max())
 
 
+@pytest.mark.slow
 def test_a_sheet_that_folds_on_itself_does_not_cross_itself(tmp_path: Path) -> None:
     nodes, triangles = grid((30, 8), (0.9, 0.24))
     standing = np.stack([0.02 * np.sin(6.0 * nodes[:, 0]), nodes[:, 1], nodes[:, 0] + 0.02], axis=1)
