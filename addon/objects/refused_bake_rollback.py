@@ -13,7 +13,10 @@ from typing import Any
 
 import bpy
 
-from ..properties import friction_preset_filling, material_preset_filling
+from ..properties import material_preset_filling
+from ..properties.friction_preset_filling import friction_presets
+from ..properties.muscle_preset_filling import muscle_presets
+from ..properties.sheet_preset_filling import sheet_presets
 
 RESTORED_KINDS = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 MAX_PASSES = 2  # setting one value may change another by its callback
@@ -89,7 +92,7 @@ def _restore_values(settings: bpy.types.PropertyGroup, values: dict[str, Any]) -
     for name in _restored_names(settings):
         if name not in values and settings.is_property_set(name):
             settings.property_unset(name)
-    with material_preset_filling.filling, friction_preset_filling.filling:
+    with material_preset_filling.filling, friction_presets, muscle_presets, sheet_presets:
         for _ in range(MAX_PASSES):
             for name, value in values.items():
                 if _value(settings, name) != value:

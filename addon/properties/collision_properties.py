@@ -9,18 +9,18 @@ import bpy
 
 from ...solver.scene.settings.collision_settings import BODY_COLLISION_SETTINGS, COLLIDER_SETTINGS, COLLISION_COLLECTION
 from ...solver.scene.settings.preset_settings import FRICTION_PRESET
-from . import friction_preset_filling
+from .friction_preset_filling import friction_presets
 from .property_factory import settings_group
 
 
 def _preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Fills in the friction of the preset."""
-    friction_preset_filling.apply_preset(settings)
+    friction_presets.apply(settings)
 
 
 def _friction_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Sets the menu of presets to Custom where the friction differs from the preset's."""
-    friction_preset_filling.mark_custom(settings)
+    friction_presets.mark_custom(settings)
 
 
 ColliderProperties: Any = settings_group(

@@ -17,8 +17,8 @@ from ...solver.scene.settings.flesh_settings import (
     USE_ARMATURE_BONES,
 )
 from ...solver.scene.settings.tables import OBJECT_SETTINGS
-from . import muscle_preset_filling
 from .material_properties import limit_poisson_ratio
+from .muscle_preset_filling import muscle_presets
 from .property_factory import make_property, settings_group
 
 
@@ -32,7 +32,7 @@ def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Contex
 
 def _law_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Sets the menu of muscle presets to Custom if the law differs from the preset's."""
-    muscle_preset_filling.mark_custom(settings)
+    muscle_presets.mark_custom(settings)
 
 
 def _armature_hold_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:

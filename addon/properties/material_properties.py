@@ -11,8 +11,10 @@ from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
-from . import material_preset_filling, muscle_preset_filling, sheet_preset_filling
+from . import material_preset_filling
+from .muscle_preset_filling import muscle_presets
 from .property_factory import settings_group
+from .sheet_preset_filling import sheet_presets
 from .unit_proxies import proxy_properties
 
 FLOAT32_TOLERANCE = 1.0e-6  # of Blender's 32 bits
@@ -26,8 +28,8 @@ def update_preset(settings: bpy.types.PropertyGroup, _context: bpy.types.Context
 def update_material_value(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Update callback of a value: sets the menus of presets to Custom if the value differs from the preset's."""
     material_preset_filling.mark_custom(settings)
-    muscle_preset_filling.mark_custom(settings)
-    sheet_preset_filling.mark_custom(settings)
+    muscle_presets.mark_custom(settings)
+    sheet_presets.mark_custom(settings)
 
 
 def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fills in the values of a muscle preset, and notices when a value differs from it."""
+"""What a preset of muscles fills in."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from ...solver.scene.settings.muscle_settings import (
     PEAK_STRESS,
     TENDON_STIFFNESS,
 )
-from ...solver.scene.settings.preset_settings import CUSTOM_PRESET
-from ...solver.scene.settings.setting import CHOICE
-from .preset_filling_guard import PresetFilling
+from .preset_menu import PresetMenu, property_value
 
 # settings → fields of `MuscleTissue`
 TISSUE_FIELDS = {
@@ -34,43 +32,12 @@ TISSUE_FIELDS = {
     CROSS_SHEAR: "cross_shear",
     TENDON_ONLY: "tendon_only",
 }
-FLOAT32_TOLERANCE = 1.0e-6
-filling = PresetFilling()
 
 
 def preset_values(key: str) -> dict[str, Any]:
     """Returns the settings that a preset fills in, by their names."""
     tissue = MUSCLE_PRESETS[key].tissue
-    found = {setting: getattr(tissue, name) for setting, name in TISSUE_FIELDS.items()}
-    return {
-        setting.name: next(c.identifier for c in setting.choices if c.solver_value == value)
-        if setting.kind == CHOICE
-        else value
-        for setting, value in found.items()
-    }
+    return {setting.name: property_value(setting, getattr(tissue, name)) for setting, name in TISSUE_FIELDS.items()}
 
 
-def apply_preset(settings: Any) -> None:
-    """Writes the values of `settings.muscle_preset` into the settings."""
-    if filling.is_active or settings.muscle_preset == CUSTOM_PRESET:
-        return
-    with filling:
-        for name, value in preset_values(settings.muscle_preset).items():
-            setattr(settings, name, value)
-
-
-def mark_custom(settings: Any) -> None:
-    """Turns the menu to Custom when a value no longer is the preset's; not while a preset fills the values in."""
-    if not filling.is_active and settings.muscle_preset != CUSTOM_PRESET and not matches_preset(settings):
-        settings.muscle_preset = CUSTOM_PRESET
-
-
-def matches_preset(settings: Any) -> bool:
-    """Whether the settings still have the values of their preset, to the precision that Blender stores."""
-    wanted = preset_values(settings.muscle_preset).items()
-    return all(
-        getattr(settings, name) == value
-        if isinstance(value, (str, bool))
-        else abs(getattr(settings, name) - value) <= FLOAT32_TOLERANCE * abs(value)
-        for name, value in wanted
-    )
+muscle_presets = PresetMenu("muscle_preset", preset_values)

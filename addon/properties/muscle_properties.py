@@ -16,9 +16,8 @@ from ...solver.scene.settings.fibre_settings import (
 from ...solver.scene.settings.muscle_settings import INSERTION_TENDON, MUSCLE_SETTINGS, ORIGIN_TENDON
 from ...solver.scene.settings.preset_settings import MUSCLE_PRESET
 from ...solver.scene.settings.setting import Setting
-from . import muscle_preset_filling
 from .fibre_object_types import OBJECT_TYPES
-from .muscle_preset_filling import TISSUE_FIELDS
+from .muscle_preset_filling import TISSUE_FIELDS, muscle_presets
 from .muscle_shape_properties import shape_edited
 from .property_factory import Poll, make_property, settings_group
 from .unit_proxies import proxy_properties
@@ -26,12 +25,12 @@ from .unit_proxies import proxy_properties
 
 def _preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Fills in the values of the preset."""
-    muscle_preset_filling.apply_preset(settings)
+    muscle_presets.apply(settings)
 
 
 def _value_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Sets the menu of presets to Custom where a value differs from the preset's."""
-    muscle_preset_filling.mark_custom(settings)
+    muscle_presets.mark_custom(settings)
 
 
 _EDITED = {setting.name: _value_edited for setting in TISSUE_FIELDS}

@@ -9,19 +9,19 @@ import bpy
 
 from ...solver.scene.settings.preset_settings import SHEET_PRESET
 from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
-from . import sheet_preset_filling
 from .property_factory import settings_group
+from .sheet_preset_filling import sheet_presets
 from .unit_proxies import proxy_properties
 
 
 def _preset_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Fills in the values of the preset."""
-    sheet_preset_filling.apply_preset(settings)
+    sheet_presets.apply(settings)
 
 
 def _value_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Sets the menu of presets to Custom where a value differs from the preset's."""
-    sheet_preset_filling.mark_custom(settings)
+    sheet_presets.mark_custom(settings)
 
 
 SheetProperties: Any = settings_group(

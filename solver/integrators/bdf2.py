@@ -32,7 +32,7 @@ from ..mechanics.state_fields import PREVIOUS_DT, PREVIOUS_V, PREVIOUS_X
 from ..runtime.arrays import Bools, Floats, floats
 from ..scene.formulation import BDF2, FORMULATION_SWITCHES
 from .solver_context import StepWorkspace
-from .step_input import ContactCallbacks, ContactLineSearch, ContactUpdate, StepInput
+from .step_input import ContactLineSearch, ContactUpdate, StepInput
 from .step_report import StepReport
 
 DT_TOLERANCE = 1.0e-6  # relative difference below which two steps have the same length
@@ -110,10 +110,10 @@ class _Predictor:
             model=scaled_mass_model(self.whole, self.is_bdf2, start.workspace),
             state=self.state,
             external_forces=self._shifted_forces(start.external_forces),
-            contacts=ContactCallbacks(
-                contacts.update and self._contact_update(contacts.update),
-                contacts.line_search and self._line_search(contacts.line_search),
-                contacts.substep_forces,
+            contacts=replace(
+                contacts,
+                update=contacts.update and self._contact_update(contacts.update),
+                line_search=contacts.line_search and self._line_search(contacts.line_search),
             ),
             linearisation_point=self.linearisation_point,
             straight_islands=self.rows[self.whole.pattern.island_start[:-1].astype(np.int64)],
@@ -145,7 +145,7 @@ class _Predictor:
     def _contact_update(self, update: ContactUpdate) -> ContactUpdate:
         """Returns the callback for w, from one for v⁺."""
 
-        def update_from_w(x: Floats, w: Floats, *more: object) -> ExternalForces | None:
+        def update_from_w(x: Floats, w: Floats, *more: Bools) -> ExternalForces | None:
             changed = update(x, np.where(self.rows[:, None], 1.5 * w, w), *more)
             if changed is None:
                 return None

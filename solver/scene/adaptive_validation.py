@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..runtime.errors import BadInput
-from .animated_material import keyed_names
-from .binding_validation import UNSUPPORTED_FORMULATIONS
-from .formulation import display_name
+from .binding_validation import features_without_bound_nodes
 from .meshing import ADAPTIVE
 from .scene import Body, Scene
 from .tracks import TrackReader
@@ -35,21 +33,12 @@ def is_adaptive(body: Body) -> bool:
 
 
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
-    if body.follows_pose:
-        yield "Follow Pose"
+    yield from features_without_bound_nodes(body, tracks)
     if body.muscle is not None:
         yield "Muscle"
     if body.core is not None:
         yield "Rigid Core"
-    if body.heat is not None:
-        yield "Heat"
-    if body.flesh is None and body.method.name in UNSUPPORTED_FORMULATIONS:
-        yield f"the Method {display_name(body.method)}"
-    if body.gravity_in_shape:
-        yield "Gravity Already in Shape"
     if body.animated or tracks.has(f"body.{body.key}.animated"):
         yield "Animated"
     if tracks.has(f"body.{body.key}.rest"):
         yield "Rest Shape Follows Shape Keys"
-    if keyed_names(body, tracks):
-        yield "keys on its material"

@@ -86,17 +86,24 @@ def _stepping(body: Body) -> str:
     return "BDF2" if body.method.scheme == BDF2 else "implicit Euler"
 
 
-def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
+def features_without_bound_nodes(body: Body, tracks: TrackReader) -> Iterator[str]:
+    """Yields the features of a body that no bound nodes support, those of bindings or at T-junctions."""
     if body.follows_pose:
         yield "Follow Pose"
-    if body.fracture is not None:
-        yield "Fracture"
     if body.heat is not None:
         yield "Heat"
     if body.flesh is None and body.method.name in UNSUPPORTED_FORMULATIONS:
         yield f"the Method {display_name(body.method)}"
     if body.gravity_in_shape:
         yield "Gravity Already in Shape"
+    if keyed_names(body, tracks):
+        yield "keys on its material"
+
+
+def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
+    yield from features_without_bound_nodes(body, tracks)
+    if body.fracture is not None:
+        yield "Fracture"
     if any(body.initial_spin):
         yield "Initial Spin"
     if body.animated:
@@ -107,5 +114,3 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         yield "Goal"
     if has_bindings and (np.asarray(body.pin_weights) < 1.0).any():
         yield "pins of less than full strength"
-    if keyed_names(body, tracks):
-        yield "keys on its material"

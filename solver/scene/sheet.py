@@ -12,8 +12,6 @@ from .serialisation.schema_constraints import OneOf
 from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_THICKNESS
 
 SHEET_LAWS = SHEET_LAW.words
-
-
 EDGES_PER_WRINKLE = 4.0  # that show one
 
 

@@ -21,10 +21,9 @@ from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
 from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_free_islands, turn_angles
+from ..mechanics.island_kinds import rigid_islands, sheet_islands
 from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
 from ..mechanics.model import Model
-from ..mechanics.rigid_islands import rigid_islands
-from ..mechanics.sheets.sheet_islands import sheet_islands
 from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ...mechanics.island_kinds import rigid_islands
 from ...mechanics.model import Model
-from ...mechanics.rigid_islands import rigid_islands
 from ...runtime.arrays import Bools, Floats, Indices
 from ..surfaces.collision_surfaces import (
     CollisionSurfaces,
