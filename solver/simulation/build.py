@@ -54,8 +54,8 @@ from .features.feature import BuildInputs
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
+from .inertial_contact_modulus import with_contact_modulus
 from .kept_start import begin_at_starts
-from .light_body_contacts import with_contact_modulus
 from .pin_borders import meshing_with_pin_borders
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside
