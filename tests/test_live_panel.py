@@ -17,7 +17,7 @@ from sinew.addon.baking.addon_session import Note, session
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.export import input_digest
 from sinew.addon.live import real_time_tets, run_control, unsettled_steps
-from sinew.addon.panels import live_layout, main_layout
+from sinew.addon.panels import bake_layout, live_layout, main_layout
 from sinew.solver.bake.cache import layout
 from sinew.solver.runtime.errors import SinewError
 from test_addon import context_of
@@ -39,9 +39,9 @@ def test_a_run_has_the_preview_tets_and_says_so() -> None:
     scene.sinew.bake_detail = "PREVIEW"
     assert input_digest.settings_digest(scene) == preview
     run_control.end()
-    assert live_layout.PREVIEW_LABEL in _lines_of_panel()
+    assert bake_layout.LIVE_PREVIEW_LABEL in _lines_of_panel()
     box.sinew.use_preview_tets = False
-    assert live_layout.PREVIEW_LABEL not in _lines_of_panel()
+    assert bake_layout.LIVE_PREVIEW_LABEL not in _lines_of_panel()
 
 
 @pytest.mark.parametrize(

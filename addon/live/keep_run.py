@@ -31,6 +31,7 @@ from ..evaluation.sample_times import frames_per_second
 from ..export.input_digest import digests
 from ..properties import preferences
 from ..properties.scene_properties import LAST_SECONDS
+from ..runtime.name_text import few_names
 from . import hand_to_scene, run_control
 
 
@@ -73,9 +74,13 @@ def start(scene: bpy.types.Scene) -> RunningBake:
         raise BadInput("live-nothing-to-keep")
     _check_whole(run, frames.first * in_frame)
     folder = _free_folder(scene)
-    if bake_status.has_preview_tets(scene):
-        scene.sinew.bake_detail = PREVIEW  # as which it has run
+    notes = _choose_preview(scene)
+    before = run.kept
     left_out = hand_to_scene.put_into_scene(scene, run, recorded, frames, in_frame)
+    if run.kept and run.kept != before:
+        notes.append(SinewError("live-hand-kept", name=scene.name, what=few_names(run.kept)))
+    if left_out:
+        notes.append(SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out)))
     words, log = _arguments(folder, seconds), folder / layout.LOG_FILE
     driver = BakeDriver(
         lambda: _copy_inputs(run, folder, (frames.first - 1) * in_frame),
@@ -89,11 +94,18 @@ def start(scene: bpy.types.Scene) -> RunningBake:
     session.forget_hints()
     session.forget_messages(scene)
     last = run.frame + frames.count
-    problems = [SinewError("live-hand-left-out", name=scene.name, what=", ".join(left_out))] if left_out else []
-    problems += _show_until(scene, last)
-    session.messages(scene).notes = [error_messages.note_of(problem.as_warning()) for problem in problems]
+    notes += _show_until(scene, last)
+    session.messages(scene).notes = [error_messages.note_of(note.as_warning()) for note in notes]
     driver.start(run.frame, last)
     return bake
+
+
+def _choose_preview(scene: bpy.types.Scene) -> list[SinewError]:
+    """Chooses the preview's tets, with which a run goes where bodies have them; returns what tells of it."""
+    if not bake_status.has_preview_tets(scene) or scene.sinew.bake_detail == PREVIEW:
+        return []
+    scene.sinew.bake_detail = PREVIEW
+    return [SinewError("live-kept-as-preview", name=scene.name)]
 
 
 def _show_until(scene: bpy.types.Scene, last: int) -> list[SinewError]:
@@ -142,7 +154,7 @@ def _arguments(folder: Path, seconds: float | None) -> list[str]:
     ]
 
 
-def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
+def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float | None]:
     """Copies the scene of a run and what was done into the cache folder of a take.
 
     Args:
@@ -155,7 +167,8 @@ def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
         target = folder / layout.LIVE_FOLDER
         target.mkdir(exist_ok=True)
         shutil.copytree(run.folder / layout.SCENE_FOLDER, folder / layout.SCENE_FOLDER, dirs_exist_ok=True)
-    yield 0.3  # Blender's window answers in between
+    yield 0.3
+    yield None  # Blender's window answers in between
     with named_errors(folder):
         for name in (layout.LIVE_CONTROLS_FILE, layout.LIVE_INPUTS_FILE):
             shutil.copyfile(run.folder / layout.LIVE_FOLDER / name, target / name)
@@ -167,6 +180,7 @@ def _copy_inputs(run: LiveRun, folder: Path, step: int) -> Iterator[float]:
         if restart is not None:
             shutil.copyfile(layout.live_restart_path(run.folder, restart), layout.live_restart_path(folder, restart))
     yield 0.6
+    yield None
     with named_errors(folder):
         _say_what_it_is_of(run, folder)
     yield 1.0

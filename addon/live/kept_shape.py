@@ -23,9 +23,9 @@ KEY_NAME = "Kept Shape"
 
 
 def can_keep(scene: bpy.types.Scene) -> bool:
-    """Whether there is a run of a scene, or was one last, that has a shape."""
+    """Whether there is a run of a scene, or was one last, that has a shape, and nothing is being baked."""
     run = session.live or session.last_live
-    return run is not None and run.scene_uid == scene.session_uid and run.seconds > 0.0
+    return session.bake is None and run is not None and run.scene_uid == scene.session_uid and run.seconds > 0.0
 
 
 def keep(scene: bpy.types.Scene) -> list[bpy.types.Object]:

@@ -56,9 +56,11 @@ def export(run: LiveRun) -> Iterator[float | None]:
     try:
         yield from (0.1 for _ in prefetched_vertex_weights.prefetch(inputs.bodies))
         yield 0.2
+        yield None  # Blender's window answers in between
         scene = handles.find().scene
         stamps = digests(scene, is_preview=True)
         yield 0.3
+        yield None
         yield from _write(run, handles, frame + subframe, stamps)
     finally:
         prefetched_vertex_weights.forget()

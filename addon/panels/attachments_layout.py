@@ -21,9 +21,10 @@ from ..objects.attachment_rows import (
     row_surfaces,
 )
 from ..properties.role_definitions import WRAP
+from ..runtime.name_text import few_names
 from .flesh_layout import draw_attachment_display
 from .property_rows import draw_keyed, locked_column
-from .text_rows import draw_wrapped, few_names
+from .text_rows import draw_wrapped
 from .ui_list_base import RowList
 
 KIND_ICONS = {FIXED: "PINNED", SLIDING: "MOD_SMOOTH", SPRING: "FORCE_HARMONIC"}

@@ -25,12 +25,13 @@ from ..evaluation import sample_times
 from ..evaluation.sample_times import rest_frame
 from ..objects import roles, take_ghosts
 from ..properties.role_definitions import BODY
+from ..runtime.name_text import few_names
 from ..runtime.quantity_text import duration_text, size_text
 from . import orphaned_caches_layout, passes_layout
 from .note_rows import draw_note
 from .preferences_panel import COMPILING_LABEL
 from .property_rows import draw_settings, locked_column
-from .text_rows import count_text, draw_wrapped, few_names
+from .text_rows import count_text, draw_wrapped
 
 POSE_SETTINGS = (POSE_TOLERANCE, POSE_ITERATIONS)
 # Share of steps with unsettled contacts above which a note is shown
@@ -39,6 +40,7 @@ UNSETTLED_SHARE_NOTED = 0.05
 LOCKED_NOTE = "Unlock the bake to change settings"
 # before the names of bodies that were baked after the others, which did not feel them
 SELECTED_LABEL = "Simulated Alone"
+LIVE_PREVIEW_LABEL = "Live runs with Preview Tets"
 
 
 def draw_simulate(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -96,7 +98,11 @@ def _draw_button(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: Sta
 def _draw_detail(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws the choice between final tets and those of the preview, where a body has such."""
     scene = context.scene
-    if bake_status.has_preview_tets(scene):
+    if not bake_status.has_preview_tets(scene):
+        return
+    if session.live is not None and session.live.scene_uid == scene.session_uid:
+        layout.label(text=LIVE_PREVIEW_LABEL, icon="INFO")  # in place of the choice, which Live does not follow
+    else:
         locked_column(layout, context).row(align=True).prop(scene.sinew, DETAIL.name, expand=True)
 
 

@@ -10,9 +10,10 @@ from ..baking import bake_status
 from ..evaluation.sample_times import rest_frame
 from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import row_about_armature, row_about_bone
+from ..runtime.name_text import few_names
 from .hints import Fix, Hint
 from .property_rows import draw_fold, draw_row, draw_settings, draw_weight_group, locked_column
-from .text_rows import draw_wrapped, few_names
+from .text_rows import draw_wrapped
 
 BONE_PANEL_SETTINGS = tuple(s for s in BONE_SETTINGS if s.changes_bake and s not in BONE_HOLD_SETTINGS)
 NOT_HELD_NOTE = "Nothing holds this flesh yet. It needs a bone mesh inside it, the bones of its armature, or pins"

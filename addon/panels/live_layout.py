@@ -11,11 +11,11 @@ from ..baking.live_state import LiveRun
 from ..live import final_bake, keep_run, kept_shape, real_time_tets, unsettled_steps
 from ..objects import roles
 from ..properties.scene_properties import LAST_SECONDS
+from .bake_layout import LIVE_PREVIEW_LABEL
 from .text_rows import draw_wrapped
 
 REAL_TIME_SHARE = 0.95  # of the rate that is asked for, from which a run keeps up
 KEEP_LABEL = "Keep the Live Run"
-PREVIEW_LABEL = "Live runs with Preview Tets"
 FROM_REST = "Live begins from the modeled shapes, at rest, also where a bake plays"
 ENDED_BY_UNDO = "Undo has ended the live run. Press Live to run again"
 PHASES = {
@@ -68,7 +68,7 @@ def draw_live_messages(layout: bpy.types.UILayout, context: bpy.types.Context) -
             draw_wrapped(layout, line, "INFO", context)
         return
     if bake_status.has_preview_tets(scene):
-        layout.label(text=PREVIEW_LABEL, icon="INFO")
+        layout.label(text=LIVE_PREVIEW_LABEL, icon="INFO")
     status = bake_status.status(scene)
     if status.frame is not None and scene.frame_current > status.frame_start:  # before, the bake is in that shape too
         draw_wrapped(layout, FROM_REST, "INFO", context)
@@ -141,5 +141,6 @@ def progress_text(run: LiveRun, rate: float) -> str:
     ratio, tets = float(run.status.get("ratio", rate)), run.tets
     speed = "Real time" if rate == 1.0 else f"{rate:.2g} × real time"
     if _is_late(run, rate):
-        speed = f"{ratio:.{1 if ratio >= 0.1 else 2}f} × real time"
+        speed = f"{max(ratio, 0.01):.{1 if ratio >= 0.1 else 2}f} × real time"
+        speed = f"Under {speed}" if ratio < 0.005 else speed
     return f"{speed}, {tets:,} tets" if tets else speed  # no longer: it has to fit into Blender's sidebar

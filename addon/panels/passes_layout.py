@@ -10,8 +10,9 @@ from ..baking.bake_status import Status
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, passes
 from ..objects import roles
+from ..runtime.name_text import few_names
 from ..runtime.quantity_text import duration_text, size_text
-from .text_rows import count_text, few_names
+from .text_rows import count_text
 
 ICONS = {"Baked": "CHECKMARK", "Out of Date": "ERROR", "Not Baked": "RADIOBUT_OFF"}
 

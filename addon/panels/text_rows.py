@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 
 import bpy
 
 # widths of a letter and of the margins [pixels at 100 %], for wrapping sentences
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 60
-MAX_NAMES = 3  # that a row or a sentence lists
 
 
 def wrapped_lines(line: str, context: bpy.types.Context) -> list[str]:
@@ -30,10 +28,3 @@ def draw_wrapped(layout: bpy.types.UILayout, line: str, icon: str, context: bpy.
 def count_text(number: int, noun: str) -> str:
     """Returns a number of things in words: "1 contact", "1,234 contacts"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def few_names(names: Sequence[str]) -> str:
-    """Returns the first names, and how many more there are: "Humerus, Ulna, Radius and 3 more"."""
-    more = len(names) - MAX_NAMES
-    few = ", ".join(names[:MAX_NAMES])
-    return f"{few} and {more} more" if more > 0 else few

@@ -21,6 +21,7 @@ MOST_SECONDS = 120
 MANY_VERTICES_CUTS = 90  # of a cube: 50,000 vertices
 MOST_HANDLER_SECONDS, MOST_UPDATE_SECONDS = 0.004, 0.008
 MOST_SECONDS_OF_A_CALL = 0.05
+MOST_OFF = 0.2  # of a grabbed point from the hand, a tenth of the cube
 
 
 def live_by_mouse() -> Steps:
@@ -80,11 +81,12 @@ def _grab(cube: bpy.types.Object) -> Steps:
         mouse("mousemove", x + 6 * step, y - 8 * step)
         yield 0.05
     grab = next(iter(run.grabs.values()))
-    yield from wait_for(
-        "the place to follow",
-        lambda: (Vector(grabs.grabbed_point(run, grab)) - Vector(grab.hand)).length < 0.2,
-        MOST_SECONDS,
-    )
+
+    def follows() -> bool:
+        result["live_grabbed_point_off"] = round((Vector(grabs.grabbed_point(run, grab)) - Vector(grab.hand)).length, 3)
+        return result["live_grabbed_point_off"] < MOST_OFF
+
+    yield from wait_for("the place to follow", follows, MOST_SECONDS)
     yield from picture("71-live-pulled")
     mouse("keydown", "shift")
     mouse("mouseup", 1)

@@ -15,7 +15,7 @@ Table = dict[str, dict[str, float]]
 
 
 @contextmanager
-def measuring(functions: Sequence[tuple[ModuleType, str]]) -> Iterator[Table]:
+def measuring(functions: Sequence[tuple[ModuleType | type, str]]) -> Iterator[Table]:
     """Yields a table that grows: of each function the number of calls, and the longest on the clock and of its thread.
 
     Other processes take the processor too: the time of the thread leaves them out, and what is read from the disk.

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import longest_calls
-from bl_ext.user_default.sinew.addon.baking import bake_control, bake_timer
+from bl_ext.user_default.sinew.addon.baking import bake_control, bake_timer, running_bake_playback
+from bl_ext.user_default.sinew.addon.baking.bake_driver import BakeDriver
 from bl_ext.user_default.sinew.addon.fracture_meshes import torn_mesh_modifier
 from bl_ext.user_default.sinew.addon.live import brushes, grabs, keep_run, live_timer, run_control
 
@@ -17,6 +18,9 @@ MEASURED = (
     (brushes, "hold"),
     *((keep_run, name) for name in ("end_run", "start")),
     (bake_control, "poll"),
+    # what these do, to see which of it is long
+    *((BakeDriver, name) for name in ("_export_slice", "_read_events")),
+    *((running_bake_playback, name) for name in ("show_frames", "show_end")),
     (bake_timer, "redraw"),
     (live_timer, "start"),
 )

@@ -48,8 +48,12 @@ class CacheReader:
     def last_frame(self) -> int | None:
         """Returns the last frame with a file and with samples in every PC2, or None."""
         counted = min((complete_samples(self.folder, self.metadata, body) for body in self.metadata.bodies), default=0)
+        if not counted:
+            return None
         last = self.metadata.frame_start + (counted - 1) // self.metadata.samples_per_frame
-        return max((frame for frame in self.frames() if frame <= last), default=None) if counted else None
+        if layout.numbered_path(self.folder / layout.FRAME_FOLDER, last).is_file():  # nearly always
+            return last
+        return max((frame for frame in self.frames() if frame <= last), default=None)
 
     def frames(self) -> list[int]:
         """Returns the frames with files, rising, whatever the PC2 files count."""

@@ -179,6 +179,14 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The take has all that the hand did, but the scene "{name}" has not: {what}.',
         "Key it by hand where a bake is to repeat it.",
     ),
+    "live-hand-kept": (
+        'What the hand did is in the scene "{name}" now, and a bake repeats it: {what}.',
+        "Edit or delete these where a bake is to do otherwise.",
+    ),
+    "live-kept-as-preview": (
+        'The take of "{name}" has Preview Tets, as the run had them, so Preview is chosen below Simulate.',
+        "Press Bake at Final to repeat the run with the final ones.",
+    ),
     "live-end-moved": (
         'The scene "{name}" ended at frame {before} and now ends at {last}, where the take does.',
         "Set End back in the timeline where less is to be rendered.",
