@@ -16,6 +16,7 @@ PARTS = (
     "live.live_keys",
     "overlays.tet_overlay",
     "overlays.heat_source_overlay",
+    "overlays.attachment_load_overlay",
     "overlays.bone_attachment_overlay",
     "overlays.contact_overlay",
     "overlays.fibre_overlay",

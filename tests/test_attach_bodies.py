@@ -17,7 +17,7 @@ from sinew.addon.cache import baked_tets
 from sinew.addon.cache.bake_passes import body_folder
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import bone_rows, roles
-from sinew.addon.overlays import bone_attachment_overlay
+from sinew.addon.overlays import attachment_load_overlay, bone_attachment_overlay
 from sinew.addon.panels import attachments_layout
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.runtime.errors import BadInput
@@ -203,8 +203,8 @@ def test_a_spring_sags_by_m_g_over_k_and_breaks_above_its_force(tmp_path: Path) 
     scene, _, box = held_box()
     bpy.ops.sinew.attach(kind="SPRING", reach=2.0)
     row = box.sinew.attachments[0]
-    volume = float(np.prod(box.dimensions))
-    row.spring_constant = box.sinew.density * volume * 9.81 / 0.1
+    weight = box.sinew.density * float(np.prod(box.dimensions)) * 9.81
+    row.spring_constant = weight / 0.1
     row.damping = 4900.0
     scene.frame_end = 30
     scene.sinew.cache_folder = str(tmp_path)
@@ -216,6 +216,22 @@ def test_a_spring_sags_by_m_g_over_k_and_breaks_above_its_force(tmp_path: Path) 
         assert z[0] - z[1] > 1.0 if is_broken else z[0] - z[1] == pytest.approx(0.1, rel=0.02)
         colours = {colour for _, colour, _, _ in bone_attachment_overlay.baked_parts(folder, scene, box, 30)}
         assert (bone_attachment_overlay.BROKEN_COLOUR in colours) == is_broken
+        scene.frame_set(30)
+        loads = attachment_load_overlay.loads_of(scene, box)
+        assert not loads if is_broken else loads[0][0] == pytest.approx(weight, rel=0.02)
+        box.sinew.show_attachment = True
+        shown = list(attachment_load_overlay.shown_loads(scene))
+        assert len(shown) == len(loads)
+        if not is_broken:
+            assert loads[0][6] - loads[0][3] == pytest.approx(0.1, rel=0.02), "as the spring is drawn"
+            assert f"Carries {shown[0][2]}" in panel_lines(box)
+
+
+def panel_lines(obj: bpy.types.Object) -> list[str]:
+    """Returns the texts in the panel Attachments of a body."""
+    layout = FakeLayout()
+    attachments_layout.draw_attachments(layout, context_of(obj))
+    return layout.lines
 
 
 def node_range(folder: Path) -> slice:

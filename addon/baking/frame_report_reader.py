@@ -68,6 +68,8 @@ class _ReportPosition:
         bodies: By key of the body.
         unconverged_frames: Frames in which a step or a pose did not converge.
         colliders: Force [N] and torque [N m] by key of the collider and by frame.
+        attachments: Force and both ends of what attachments carry, seven numbers by key of the body and number of the
+            row, and by frame.
     """
 
     offset: int = 0
@@ -75,6 +77,7 @@ class _ReportPosition:
     bodies: dict[str, BodyReport] = field(default_factory=dict)
     unconverged_frames: set[int] = field(default_factory=set)
     colliders: dict[str, dict[int, list[float]]] = field(default_factory=dict)
+    attachments: dict[tuple[str, int], dict[int, list[float]]] = field(default_factory=dict)
 
 
 # by report
@@ -116,6 +119,16 @@ def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | Non
     frame = cache_folder_status.read_status(folder).frame_shown_at(scene.frame_current)
     key = collider_keys(scene).get(obj)
     return collider_forces(folder).get(key, {}).get(frame) if key and frame is not None else None
+
+
+def attachment_loads(folder: Path, key: str, frame: int) -> dict[int, list[float]]:
+    """Returns what the rows of a body carry at a frame, by number: force [N], place and other end [m], seven numbers.
+
+    Rows that hold exactly, or have broken, are not there.
+    """
+    position = _read(folder)
+    rows = {} if position is None else position.attachments
+    return {number: frames[frame] for (of, number), frames in rows.items() if of == key and frame in frames}
 
 
 def _read(folder: Path) -> _ReportPosition | None:
@@ -164,6 +177,9 @@ def _add_lines(position: _ReportPosition, data: bytes) -> None:
             for key, numbers in (line.get("colliders") or {}).items():
                 if len(numbers) == 6:
                     position.colliders.setdefault(key, {})[line["frame"]] = numbers
+            for key, rows in (line.get("attachments") or {}).items():
+                for number, numbers in rows.items():
+                    position.attachments.setdefault((key, int(number)), {})[line["frame"]] = numbers
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:

@@ -38,6 +38,11 @@ def counting_rows(
     return (each for each in _rows_ever_on(obj, settings) if not is_hook(obj.path_resolve(each[0])))
 
 
+def row_number(obj: bpy.types.Object, row: bpy.types.PropertyGroup) -> int | None:
+    """Returns the number that a bake gives to a row of a body; None: it is about an empty, or off for ever."""
+    return next((number for number, (_, each) in enumerate(counting_rows(obj, obj.sinew)) if each == row), None)
+
+
 def hook_rows(obj: bpy.types.Object) -> Iterator[tuple[str, bpy.types.PropertyGroup]]:
     """Yields the rows about empties that a bake reads, with their data paths, in the order of their numbers."""
     return (each for each in _rows_ever_on(obj, obj.sinew) if is_hook(each[1]))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.errors import StorageFailed
+from ..baking import frame_report_reader
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
@@ -113,6 +114,9 @@ def baked_parts(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, fra
         lines = bone_attachment_geometry.cross_lines(places, display.cross)
         colour = colours[number] if number < len(colours) else distinct_colour(number)
         yield "", BROKEN_COLOUR if number in broken else colour, NO_FACES, lines / unit
+    for number, load in frame_report_reader.attachment_loads(folder, key, frame).items():
+        if number < len(colours):
+            yield "", colours[number], NO_FACES, np.array(load[1:]).reshape(2, 3) / unit
 
 
 def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[ShownPart]:

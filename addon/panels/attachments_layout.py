@@ -18,10 +18,13 @@ from ..objects.attachment_rows import (
     may_break,
     row_about_bone,
     row_label,
+    row_number,
     row_surfaces,
 )
-from ..properties.role_definitions import WRAP
+from ..overlays import attachment_load_overlay
+from ..properties.role_definitions import BODY, WRAP
 from ..runtime.name_text import few_names
+from ..runtime.quantity_text import quantity_text
 from .flesh_layout import draw_attachment_display
 from .property_rows import draw_keyed, locked_column
 from .text_rows import draw_wrapped
@@ -111,6 +114,9 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     draw_keyed(numbers, chosen, "strength")
     if may_break(chosen):
         numbers.prop(chosen, "breaking_force")
+    load = _load_of(context.scene, obj, chosen)
+    if load is not None:
+        rows.label(text=f"Carries {quantity_text(load, 'N')}", icon="FORCE_FORCE")
     if is_flesh and holds_material(chosen) and chosen.target_type in (TO_OBJECT, TO_BONE):
         rows.prop(chosen, "may_miss")
     if holds_material(chosen) and is_to_bone(chosen):
@@ -121,6 +127,12 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)
     rows.prop(chosen, "color")
+
+
+def _load_of(scene: bpy.types.Scene, obj: bpy.types.Object, row: bpy.types.PropertyGroup) -> float | None:
+    """Returns what a row of a body carries at the playhead [N], where a bake says it."""
+    number = row_number(obj, row) if obj.sinew.role == BODY else None
+    return None if number is None else attachment_load_overlay.loads_of(scene, obj).get(number, [None])[0]
 
 
 def _wrap_note(obj: bpy.types.Object, wrap: bpy.types.Object) -> str:

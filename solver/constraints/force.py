@@ -26,6 +26,7 @@ from ..mechanics.stretch_limit.limit_potential import LimitPotential
 from ..runtime.arrays import Bools, Floats, Indices
 from ..runtime.errors import SinewError
 from ..scene.tracks import TrackReader
+from .attachments.attachment_loads import AttachmentLoad
 from .attachments.attachment_potential import AttachmentPotential
 from .joints.joint_step import JointStep
 from .point_forces import PointForces
@@ -139,6 +140,10 @@ class Force:
 
     def end_step(self, step: ForceStep) -> None:
         """Writes into `step.state` what the force has to know in the next step."""
+
+    def attachment_loads(self, step: ForceStep) -> Mapping[tuple[str, int], AttachmentLoad]:
+        """Returns what attachments carry at the end of a step, by key of the body and number of the attachment."""
+        return {}
 
     def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
         """Returns arrays for `model/KEY.npz` of the body with these nodes of the model."""

@@ -11,12 +11,14 @@ from collections.abc import Callable, Generator
 
 import bpy
 from bl_ext.user_default.sinew.addon.baking import bake_status
+from bl_ext.user_default.sinew.addon.baking.addon_session import session
 from bl_ext.user_default.sinew.addon.panels import panels
 from desktop import Steps, mouse, wheel
 
 F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 QUICK_STEP, SLOW_STEP = 9, 7  # of the mouse down the sidebar, whose buttons are 20 pixels high
+MOST_PATIENCE = 8.0
 QUICK_SECONDS, SETTLED_SECONDS = 0.04, 0.15
 
 FoundAt = Generator[float, None, int | None]  # waits, and returns the y of what was found
@@ -254,19 +256,24 @@ def _sidebar(aside: int) -> tuple[int, int, int, int]:
 
 
 def wait_for(what: str, condition: Callable[[], bool], limit: float) -> Steps:
-    """Waits until something holds, or a number of seconds [s] have gone by in which no bake came forward."""
-    end, before = time.monotonic() + limit, _bake_progress()
+    """Waits until something holds, or a number of seconds [s] have gone by in which no bake and no run came forward.
+
+    A live run comes forward for ever, so after `MOST_PATIENCE` times as long it is enough in any case.
+    """
+    begin, before = time.monotonic(), _progress()
+    end = begin + limit
     while not condition():
-        now = _bake_progress()
+        now = _progress()
         if now != before:
-            end, before = time.monotonic() + limit, now
+            end, before = min(time.monotonic() + limit, begin + MOST_PATIENCE * limit), now
         assert time.monotonic() < end, f"{what} did not come in {limit} s: {status()}"
         yield 0.02
 
 
-def _bake_progress() -> tuple[object, ...]:
-    found = status()
-    return found.phase, found.frame, found.stage, found.iteration, found.fraction
+def _progress() -> tuple[object, ...]:
+    found, run = status(), session.live
+    live = None if run is None else (run.driver.job.phase, run.step)
+    return found.phase, found.frame, found.stage, found.iteration, found.fraction, live
 
 
 def bake() -> Steps:

@@ -30,6 +30,15 @@ def is_report_line(line: Any) -> bool:
         and all(isinstance(own, list) and all(map(_is_number, own)) for own in colliders.values())
         and is_list_of_warnings(line.get("warnings", []))
         and _is_depths_by_pair(line.get("deep_contacts", {}))
+        and _is_loads_by_row(line.get("attachments", {}))
+    )
+
+
+def _is_loads_by_row(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(own, Mapping)
+        and all(isinstance(load, list) and len(load) == 7 and all(map(_is_number, load)) for load in own.values())
+        for own in value.values()
     )
 
 

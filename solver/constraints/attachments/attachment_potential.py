@@ -17,7 +17,7 @@ from ..pair_forces import PairForces
 from ..point_forces import PointForces
 from ..tet_pair_springs import PairTets, tet_pairs
 from .link_dampers import LinkDampers
-from .surface_links import LinkForces, SurfaceLinks, link_forces
+from .surface_links import LinkForces, SurfaceLinks, anchors, link_forces
 
 NO_VERTICES = np.zeros((0, 3))
 
@@ -61,6 +61,21 @@ class ActiveLinks:
         """Returns what the links do, for nodes at x [m], (n, 3)."""
         points, target = self.points(x, tets), self.target_at(x, tets)
         return link_forces(self.links, self.strength, points, x, tets, target, self.places)
+
+    def ends(self, x: Floats, tets: Indices) -> Floats:
+        """Returns the places on the other side [m], (k, 3): anchors of springs, the closest places of what slides."""
+        target = self.target_at(x, tets)
+        if not self.links.slides:
+            return anchors(self.links, x, tets, target)
+        places = target.distances(self.points(x, tets))
+        return np.einsum("kc,kci->ki", places.weights, target.corners[places.triangle])
+
+    def sizes_of_forces(self, x: Floats, tets: Indices) -> Floats:
+        """Returns the size of the force of each link without its damping [N], (k,)."""
+        size = np.zeros(len(self.links.tet))
+        found = self.forces(x, tets)
+        size[found.acting] = np.linalg.norm(found.force, axis=1)
+        return size
 
     def frozen(self, x: Floats, tets: Indices) -> ActiveLinks:
         """Returns the links with the closest places at x [m], (n, 3), kept as planes."""

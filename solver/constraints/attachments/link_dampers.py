@@ -41,7 +41,8 @@ class LinkDampers:
         b = self.coefficient[:, None]
         energy = 0.5 * float(self.coefficient @ np.einsum("ki,ki->k", moved, moved))
         directions = np.sqrt(b)[:, :, None] * np.eye(3)
-        return LinkForces(energy, attach_to_tets(links, self.arm_weights), -b * moved, directions)
+        every = np.arange(len(links.tet), dtype=np.int32)
+        return LinkForces(energy, attach_to_tets(links, self.arm_weights), -b * moved, directions, every)
 
 
 def make_dampers(links: SurfaceLinks, strength: float, x: Floats, tets: Indices, dt: float) -> LinkDampers | None:

@@ -7,7 +7,7 @@ broken. Both sides feel the force where both are simulated. `surface_links.py` h
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...runtime.arrays import Floats, Indices
 from ..force import Force, ForceStep
+from .attachment_loads import AttachmentLoad, attachment_load
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
 from .attachment_strength import attachment_strength
 from .link_dampers import make_dampers
@@ -59,18 +60,15 @@ class SurfaceAttachments(Force):
 
     def end_step(self, step: ForceStep) -> None:
         """Breaks the rows whose springs carry more than their breaking force."""
-        loads, x, tets = dict[str, float](), step.state.x, step.model.tets
-        limits = {links.broken_field: links.breaking_force for links in self.links}
-        for links in self.links:
-            strength = 0.0 if links.breaking_force is None else _strength(links, step)
-            if strength > 0.0:
-                active = ActiveLinks(links, strength, _vertices(links.target, step), _own_vertices(links, step))
-                # sizes, since what twists or peels pulls to both sides
-                load = float(np.linalg.norm(active.forces(x, tets).force, axis=1).sum())
-                loads[links.broken_field] = loads.get(links.broken_field, 0.0) + load
-        for name, load in loads.items():
-            if load > (limits[name] or np.inf):
-                step.state.fields[name] = np.ones(1, np.uint8)
+        weak = [links for links in self.links if links.breaking_force is not None]
+        limits = {(links.body_key, links.number): links for links in weak}
+        for row, load in _loads(weak, step).items():
+            if load.force > (limits[row].breaking_force or np.inf):
+                step.state.fields[limits[row].broken_field] = np.ones(1, np.uint8)
+
+    def attachment_loads(self, step: ForceStep) -> Mapping[tuple[str, int], AttachmentLoad]:
+        """Returns what each attachment carries that has not broken, by key of the body and number."""
+        return _loads(self.links, step)
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns the strengths, and where what is animated is."""
@@ -96,6 +94,17 @@ class SurfaceAttachments(Force):
     def remapped(self, whole: Model, tets: Indices) -> SurfaceAttachments:
         """Returns the same: links are bound to tets, which keep their numbers."""
         return self
+
+
+def _loads(links: Iterable[SurfaceLinks], step: ForceStep) -> dict[tuple[str, int], AttachmentLoad]:
+    """Returns what attachments carry that are on, by key of the body and number."""
+    rows = dict[tuple[str, int], list[ActiveLinks]]()
+    for each in links:
+        strength = _strength(each, step)
+        if strength > 0.0 and len(each.tet):
+            active = ActiveLinks(each, strength, _vertices(each.target, step), _own_vertices(each, step))
+            rows.setdefault((each.body_key, each.number), []).append(active)
+    return {row: attachment_load(parts, step.state.x, step.model.tets) for row, parts in rows.items()}
 
 
 def _has(links: SurfaceLinks) -> int | None:

@@ -106,6 +106,11 @@ class SurfaceLinks:
         return {number for number in (self.body, self.target.body) if number is not None}
 
     @property
+    def body_key(self) -> str:
+        """The key of the body, or of the Wrap or collider, that has the attachment."""
+        return self.key.split(".")[1]
+
+    @property
     def number(self) -> int:
         """The number of the attachment in `Body.attachments`."""
         return int(self.key.rpartition(".")[2])
@@ -113,7 +118,7 @@ class SurfaceLinks:
     @property
     def broken_field(self) -> str:
         """The field of the state that says that the row has broken."""
-        return BROKEN_FIELD.format(key=self.key.split(".")[1], number=self.number)
+        return BROKEN_FIELD.format(key=self.body_key, number=self.number)
 
     @property
     def slides(self) -> bool:
@@ -144,12 +149,14 @@ class LinkForces:
         attachment: The tets that they move: of the point and of the place on the other side, where these are a body's.
         force: On the points, and against the places [N], (m, 3).
         directions: d with the stiffness Σ d dᵀ, (m, 3, 3) [√(N/m)].
+        acting: Which of the links these are, (m,).
     """
 
     energy: float
     attachment: PairTets
     force: Floats
     directions: Floats
+    acting: Indices
 
     @property
     def stiffness(self) -> Floats:
@@ -196,7 +203,7 @@ def link_forces(
     directions[:, 1:] = np.sqrt(curvature)[:, None, None] * places.curved[acts]
     force = -slope[:, None] * places.normal[acts]
     attachment = _attach_to_triangles(links, acts, places)
-    return LinkForces(float(energy.sum()), attachment, floats(force), floats(directions))
+    return LinkForces(float(energy.sum()), attachment, floats(force), floats(directions), acts)
 
 
 def _spring_forces(
@@ -204,19 +211,25 @@ def _spring_forces(
 ) -> LinkForces:
     if links.target.body is not None:
         tet, weights = attach_to_tets(links, links.anchor_weights)
-        anchor = np.einsum("ka,kai->ki", links.anchor_weights, x[tets[links.anchor_tet]])
     else:
         tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
-        corners = target.corners[links.anchor_triangle]
-        anchor = np.einsum("kc,kci->ki", links.anchor_place, corners)
-        anchor += np.einsum("kij,ki->kj", triangle_frames(corners), links.anchor_offset)
-    apart = points - anchor
+    apart = points - anchors(links, x, tets, target)
     length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
     energy, secant = link_energy(length, strength * links.stiffness, links.reach)
     acts = np.flatnonzero(secant > 0.0)
     directions = np.sqrt(secant[acts])[:, None, None] * np.eye(3)
     force = -secant[acts, None] * apart[acts]
-    return LinkForces(float(energy.sum()), PairTets(tet[acts], weights[acts]), floats(force), floats(directions))
+    attachment = PairTets(tet[acts], weights[acts])
+    return LinkForces(float(energy.sum()), attachment, floats(force), floats(directions), acts)
+
+
+def anchors(links: SurfaceLinks, x: Floats, tets: Indices, target: SurfaceSnapshot) -> Floats:
+    """Returns where the other ends of springs are [m], (k, 3); the rest as in `link_forces`."""
+    if links.target.body is not None:
+        return np.einsum("ka,kai->ki", links.anchor_weights, x[tets[links.anchor_tet]])
+    corners = target.corners[links.anchor_triangle]
+    offset = np.einsum("kij,ki->kj", triangle_frames(corners), links.anchor_offset)
+    return np.einsum("kc,kci->ki", links.anchor_place, corners) + offset
 
 
 def attach_to_tets(links: SurfaceLinks, anchor_weights: Floats) -> PairTets:
