@@ -90,6 +90,7 @@ def test_stress_of_a_stretched_and_turned_block(tmp_path: Path) -> None:
     np.testing.assert_allclose(drawn["principal_stress"], principal.max(), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_every_frame_has_a_file_for_what_is_shown(through: tuple[Path, list]) -> None:
     cache, _ = through
     result = CacheReader(cache).read_result("pulled")

@@ -119,6 +119,7 @@ def errors_of(make, method, held):
     return [np.linalg.norm(ends(make(asked), seconds / count, seconds, held) - reference) for asked, count in runs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "held"), CASES, ids=CASE_NAMES)
 def test_is_of_second_order(method, held):
     error, halved, plain = errors_of(model_of, method, held)

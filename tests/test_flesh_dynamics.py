@@ -130,6 +130,7 @@ def test_energy_does_not_grow_by_itself(law):
     assert energies[-1] < energies[0]
 
 
+@pytest.mark.slow
 def test_states_are_right_in_first_order_of_the_step():
     """Against the mesh's own lowest mode at 0.7 of its period."""
     for damping in (0.0, 0.01):

@@ -189,6 +189,7 @@ def test_a_pre_roll_is_the_same_frames_begun_earlier(tmp_path: Path):
         np.testing.assert_allclose(shown, wanted, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_pre_roll_is_never_done_again(tmp_path: Path):
     scene = preroll_scene()
     write_limb(tmp_path / "whole", scene)
@@ -220,6 +221,7 @@ def test_a_pre_roll_can_be_cancelled(tmp_path: Path):
     assert CacheReader(tmp_path).is_done()
 
 
+@pytest.mark.slow
 def test_nothing_breaks_in_a_pre_roll(tmp_path: Path):
     given = block((2, 2, 2), key="breaks", fracture=Fracture(breaking_stress=10.0))
     falls = dataclasses.replace(given, meshing=Meshing("robust", tet_size=0.5), tet_nodes=None, tets=None)

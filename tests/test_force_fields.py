@@ -261,6 +261,7 @@ def test_the_energy_of_a_body_in_a_still_harmonic_field_is_bounded(tmp_path):
     assert max(energies) <= energies[0] * (1.0 + 1e-6) and min(np.diff(energies)) < 0.0
 
 
+@pytest.mark.slow
 def test_the_energy_correction_counts_the_work_of_fields(tmp_path, monkeypatch):
     """Bodies that touch get their energy from the field, not from nothing; without that they would not be pushed."""
 

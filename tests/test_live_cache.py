@@ -54,6 +54,7 @@ def live(cache: Path, steps: int, *commands: Mapping[str, Any]) -> list[Mapping[
     return events
 
 
+@pytest.mark.slow
 def test_a_run_is_written_down_and_repeats_to_the_bit(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     events = live(cache, 130, TAKE, MOVE)

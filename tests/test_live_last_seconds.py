@@ -165,6 +165,7 @@ def test_a_resumed_bake_goes_on_after_the_kept_seconds(session: Path, tmp_path: 
     assert 0.0 < np.abs(x[1] - x[0]).max() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [brush("heat", watts=200.0), brush("cool", temperature=-50.0), brush("soften", strength=4.0), brush("push")],
@@ -182,6 +183,7 @@ def test_a_brush_that_is_held_goes_on_and_so_does_what_it_did(tmp_path: Path, gi
         run.apply(parse_command({"command": "lift", "brush": 1}))
 
 
+@pytest.mark.slow
 def test_a_grab_that_is_held_goes_on(tmp_path: Path) -> None:
     scene, cache = scene_of(gravity=-9.81), tmp_path / "Take 1.sinew"
     top = {"place": [0.05, 0.05, 0.1], "radius": 0.05, "strength": 2.0}

@@ -151,6 +151,7 @@ def test_which_colliders_may_bend() -> None:
     assert plain not in {keyed, rigged}
 
 
+@pytest.mark.slow
 def test_a_look_at_what_has_not_changed_writes_nothing_and_is_quick() -> None:
     jelly()
     below = table()

@@ -93,6 +93,7 @@ def open_sides(mesh: FinalMesh) -> int:
     return len(np.setxor1d(forward, back))
 
 
+@pytest.mark.slow
 def test_what_is_pulled_too_far_tears_and_both_sides_are_closed(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     events, seen = tear(cache)
@@ -106,6 +107,7 @@ def test_what_is_pulled_too_far_tears_and_both_sides_are_closed(tmp_path: Path) 
     assert len(mesh.rest) > len(scene().bodies[0].vertices)
 
 
+@pytest.mark.slow
 def test_a_reader_sees_the_mesh_that_the_head_tells_of(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     events, seen = tear(cache)
@@ -124,6 +126,7 @@ def test_a_reader_sees_the_mesh_that_the_head_tells_of(tmp_path: Path) -> None:
     assert nearest[1][0] - nearest[0][1] > 0.02  # the torn piece has gone away, and no face spans the gap
 
 
+@pytest.mark.slow
 def test_the_mesh_is_that_of_a_bake_for_the_same_tets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is cut in parts that are computed once, and as a whole."""
     found: list[tuple[Any, ...]] = []
@@ -156,6 +159,7 @@ def test_a_torn_run_repeats_to_the_bit_whenever_meshes_were_cut(
     assert told[-1] == {"event": "done", "steps": 70, "compared": 2}
 
 
+@pytest.mark.slow
 def test_a_mesh_that_cannot_be_cut_is_told_once_and_shown_stretched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +208,7 @@ def test_old_generations_go_and_samples_of_the_newest_before_are_there(tmp_path:
     assert not list((tmp_path / "live").iterdir())
 
 
+@pytest.mark.slow
 def test_the_inside_of_a_torn_piece_can_be_grabbed() -> None:
     """The middle of a crack is as far from the render vertices as the bar is half wide."""
     run = LiveRun(scene(), NoTracks())

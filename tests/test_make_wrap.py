@@ -160,6 +160,7 @@ def shells(gap: float, unit: float = 1.0) -> tuple[bpy.types.Object, bpy.types.O
     return skin, wrap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1.0, 0.01])
 def test_fat_gets_two_tets_across_while_these_are_not_too_many(unit: float) -> None:
     """A cube of 1 m: 6 m² of fat, of which tets of half its thickness make 25 per thickness² and more."""

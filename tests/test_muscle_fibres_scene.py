@@ -61,6 +61,7 @@ def test_fibres_follow_the_axis_of_a_lattice_without_ends(tmp_path):
     assert arrays.direction == pytest.approx(np.tile([np.cos(0.2), np.sin(0.2), 0.0], (len(arrays.direction), 1)))
 
 
+@pytest.mark.slow
 def test_fibres_follow_curves_from_the_origin_on(tmp_path):
     curves = slanted_curves()
     backwards = replace(curves, points=curves.points[::-1])
@@ -154,6 +155,7 @@ def test_scenes_keep_fibres_and_digests_see_them(tmp_path):
     assert len(digests) == 4
 
 
+@pytest.mark.slow
 def test_a_preview_has_the_fibres_of_the_bake(tmp_path, capsys):
     fibres = Fibres("lattice", "u", lattice=box_lattice(0.2), tendon_mesh=tendon_box(0.34 * WIDE, 0.66 * WIDE))
     body = body_with(fibres)

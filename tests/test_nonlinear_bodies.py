@@ -90,6 +90,7 @@ def test_the_end_of_a_step_solves_the_equation_of_the_step(method):
     assert np.abs(m * (v0 - v) + dt * acting).max() < 1e-8 * np.abs(m * v0).max()
 
 
+@pytest.mark.slow
 def test_green_is_flesh_of_the_law_without_being_flesh(tmp_path):
     ends = []
     for how in ({"method": GREEN}, {"flesh": Flesh("dynamic", "stvk")}):
@@ -165,6 +166,7 @@ def long_bar(one_step, steps):
     return fastest, reports
 
 
+@pytest.mark.slow
 def test_one_solve_per_step_diverges_and_says_so_where_newtons_method_does_not():
     fastest, reports = long_bar(True, 80)
     assert fastest > 100.0 and not all(report.converged for report in reports)
@@ -232,6 +234,7 @@ def test_hybrid_bodies_hold_their_rotations_as_asked(one_step):
         assert np.abs(left).max() < 1e-7 * np.abs(m * v0).max()
 
 
+@pytest.mark.slow
 def test_old_rotations_are_as_good_as_new_ones_where_nothing_turns_and_break_what_does():
     def end(every, speed):
         model = bar_of(dataclasses.replace(HYBRID, rotations_every=every))

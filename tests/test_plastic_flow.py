@@ -105,6 +105,7 @@ def test_at_the_maximum_strain_still_turns():
     assert tets.Fp_inverse[0, 2, 2] < 0.95 < 1.0 < tets.Fp_inverse[0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maximum", [FREE, 0.1])
 @pytest.mark.parametrize("size", [0.05, 0.3, 0.6])
 def test_flow_never_adds_elastic_energy(size, maximum):

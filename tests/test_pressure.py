@@ -160,6 +160,7 @@ def test_every_kind_of_body_is_blown_up_and_stays_where_it_is(tmp_path, kind, se
     assert np.abs(run.state.v).max() < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ambient", "substeps"), [(1.0e8, 2), (1.0e5, 2), (1.0e6, 8)])
 def test_sealed_gas_balances_its_volume_and_is_stable_however_stiff(tmp_path, ambient, substeps):
     """At rest p⁺ is that of p V = constant, also with gas that is 1,000 times stiffer than the shell."""

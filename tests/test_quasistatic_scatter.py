@@ -116,6 +116,7 @@ def test_the_creature_is_one_piece_with_hands_and_feet_held():
     assert scenes.is_back(model, from_scatter(model, held, 0))
 
 
+@pytest.mark.slow
 def test_the_bunny_comes_back(shared: Path):
     model = scenes.model_of_file(shared / "testdata" / "tet" / "polyfem_bunny.msh")
     found = from_scatter(model, scenes.three_regions(model.X), 0)

@@ -54,6 +54,7 @@ def loosely_held(body: Body) -> Body:
     return replace(body, pinned=np.array([corner]), pin_weights=np.array([1.0e-4]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.9, 1.05])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_free_block_ends_at_its_rest_scale(kind: str, scale: float, tmp_path: Path) -> None:

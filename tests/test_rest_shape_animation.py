@@ -206,6 +206,7 @@ def test_a_track_without_numbers_is_told(tmp_path, broken):
     assert told.value.kind == "rest-shape-not-finite" and "Block" in told.value.sentence
 
 
+@pytest.mark.slow
 def test_going_on_from_a_state_gives_the_same_bits(tmp_path):
     """What a search begins with is in the state, so a resumed bake finds the same nodes."""
     body = a_ball(flesh=Flesh(motion="dynamic"))

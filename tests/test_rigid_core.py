@@ -64,6 +64,7 @@ def test_free_fall_is_that_of_implicit_euler(tmp_path):
     assert np.allclose(fallen, -0.5 * 9.81 * t * (t + dt), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_tumbling_core_loses_little_energy(tmp_path):
     stiff = Material(1.0e6, 0.3, 1000.0, stiffness_damping=0.0)
     run = run_of(
@@ -94,6 +95,7 @@ def test_skin_follows_by_every_method_that_goes_with_it(tmp_path, method):
     assert np.linalg.norm(run.state.x - 0.5, axis=1).max() < 1.2
 
 
+@pytest.mark.slow
 def test_a_small_tolerance_finds_what_a_large_one_does(tmp_path):
     """Multigrid, which stands by then, knows meshes: among the rows of a core it was lost."""
     large, small = (

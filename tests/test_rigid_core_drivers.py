@@ -19,6 +19,7 @@ from sinew.solver.scene.rigid_core import Core, Hinge, Pull
 from sinew.solver.scene.scene import Material, Settings
 
 
+@pytest.mark.slow
 def test_hinge_leaves_one_angle_and_swings_like_a_pendulum(tmp_path):
     """A stiff cube on a hinge along its edge: T = 2π √(I / (m g d)) for small swings."""
     stiff = Material(1.0e6, 0.3, 1000.0, stiffness_damping=0.0)

@@ -78,6 +78,7 @@ def test_against_a_slow_twin_that_takes_pieces_one_by_one() -> None:
         assert np.allclose(found_v[a:b], speed + np.cross(spin, arm) + strain, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_tumbles_keeps_its_energy() -> None:
     """A brick of three different inertias that spins about no axis of its own, for 2000 steps of 0.1 rad."""
     x = np.array([[i, j, k] for i in (-0.2, 0.2) for j in (-0.3, 0.3) for k in (-0.7, 0.7)])

@@ -141,6 +141,7 @@ def meet(triangle: np.ndarray, tet: np.ndarray) -> bool:
     return found.status == 0
 
 
+@pytest.mark.slow
 def test_meeting_of_triangle_and_tet_equals_the_slow_twin():
     rng = np.random.default_rng(5)
     met = 0

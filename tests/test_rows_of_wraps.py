@@ -96,6 +96,7 @@ def test_several_targets_are_one_attachment() -> None:
         links_of(replace(scene, bodies=(scene.bodies[0], own, other)))
 
 
+@pytest.mark.slow
 def test_paint_on_a_wrap_is_that_of_its_own_vertices() -> None:
     fat = two_balls().bodies[0]
     half = (fat.vertices[-fat.wrap_vertices :, 0] > 0.0).astype(float)

@@ -139,6 +139,7 @@ def test_a_collider_that_grows_is_named(tmp_path):
     assert caught.value.kind == "collider-changes-size" and '"Cube"' in caught.value.sentence
 
 
+@pytest.mark.slow
 def test_sheared_and_mirrored_colliders_are_where_they_look(tmp_path):
     """A plane and a box that are sheared, mirrored and turned still have their surface at z = 0."""
     shear = pose()
@@ -272,6 +273,7 @@ def test_all_lost_parts_are_counted(tmp_path):
     assert told["parts-lost"].is_minor and told["parts-without-inside"].is_minor
 
 
+@pytest.mark.slow
 def test_large_parts_without_tets_are_no_minor_matter():
     surface = together(sphere(16), box([2, 0, 0], [4, 4, 0.01], n=2))
     body = Body(surface.vertices, surface.triangles, meshing=Meshing("smooth", tet_size=0.2), key="b")

@@ -54,6 +54,7 @@ def of_kind(found: list[Finding], kind: str) -> Finding:
     return only
 
 
+@pytest.mark.slow
 def test_a_good_muscle_has_no_findings() -> None:
     assert found_in(spindle()) == []
 
@@ -195,6 +196,7 @@ def test_warnings_know_of_all_that_bodies_touch() -> None:
     assert "gravity-in-shape-free" not in {finding.problem.kind for finding in standing}
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_it_finds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = spindle()
     Scene((replace(body, triangles=body.triangles[:, ::-1]),)).save(tmp_path / "scene")

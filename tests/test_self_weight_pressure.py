@@ -64,6 +64,7 @@ def test_pressed_to_a_third_and_lifted_it_comes_out_again(strain, tmp_path):
     assert abs(found.last - 1.0) < KEPT and found.inverted_at_last == 0 and found.height > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strain", [1.0, 10.0])
 def test_a_plate_presses_it_to_a_tenth_and_it_comes_out_again(strain, tmp_path):
     found = press_by_plate(tmp_path, soft_cube(strain, at=(0.0, 0.0, 0.001)), 96, 0.1)

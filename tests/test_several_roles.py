@@ -117,6 +117,7 @@ def test_a_heat_source_may_be_a_collider(tmp_path: Path) -> None:
     assert tracks.has("heat.Plate.matrix") and tracks.has("collider.Plate.matrix")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_collider", [True, False])
 def test_a_bone_that_is_also_a_collider_bakes(is_collider: bool, tmp_path: Path) -> None:
     """A falling block lies on the bone where that is a collider, and falls past it where it is not."""

@@ -158,6 +158,7 @@ def test_an_untested_release_is_probed(monkeypatch):
     assert not vector_support.has_vector_instructions("99.1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["gep", "shuffle_vector"])
 def test_kernels_fall_back_where_the_probe_fails(broken):
     """In a process whose llvmlite lacks an instruction."""

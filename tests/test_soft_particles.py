@@ -212,6 +212,7 @@ def hung_particles(scheme: str, stiffness: float, steps: int) -> tuple[Floats, F
     return -drift[:, 2] * stiffness / particles.mass, np.abs(drift).max(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["Polar", "Newmark"])
 def test_long_steps_are_stable_at_any_stiffness_and_the_distance_falls_as_it_rises(scheme: str) -> None:
     """All come to rest m g / k under their targets; tests/validate_bindings.py has every scheme from 1 to 1e12 N/m."""

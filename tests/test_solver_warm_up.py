@@ -139,6 +139,7 @@ def test_what_waited_runs_live_and_hears_commands(tmp_path: Path) -> None:
     assert child.returncode == 0 and events[0]["event"] == "ready" and events[-1]["event"] == "done"
 
 
+@pytest.mark.slow
 def test_waiting_ends_with_standard_input_and_minds_no_other_line() -> None:
     words = b"no\n[1]\n" + json.dumps({"command": "cancel"}).encode() + b"\n"
     ended = subprocess.run(child_command(["wait", "--json"]), input=words, capture_output=True, timeout=120)

@@ -82,6 +82,7 @@ def test_faces_that_look_inwards_are_found_but_not_those_of_a_hollow() -> None:
     assert not len(find_surface_defects(hollow).inward)
 
 
+@pytest.mark.slow
 def test_crossing_faces_are_those_that_a_slow_search_finds() -> None:
     found = both(ball(rings=6), ball(0.6, (0.9, 0.0, 0.1), rings=5))
     corners, triangles = found.corners, found.triangles

@@ -43,6 +43,7 @@ def product(half, pattern, values, p):
     return vectors, along
 
 
+@pytest.mark.slow
 def test_gives_the_product_of_the_whole_matrix():
     pattern, values, matrix, p = random_system(CELLS)
     half = upper_half(pattern)

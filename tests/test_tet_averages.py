@@ -89,6 +89,7 @@ def test_a_sheet_of_tendon_thinner_than_a_tet_has_its_volume(tmp_path, tet_size)
     assert 0 < ((arrays.tendon > 0.0) & (arrays.tendon < 1.0)).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tet_size", SIZES)
 def test_painted_tendon_has_the_volume_of_its_depth(tmp_path, tet_size):
     depth = 0.2 * WIDE
@@ -97,6 +98,7 @@ def test_painted_tendon_has_the_volume_of_its_depth(tmp_path, tet_size):
     assert (arrays.tendon * volume).sum() == pytest.approx(VOLUME - np.prod(SIZE - 2.0 * depth), rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tet_size", SIZES)
 def test_fascia_is_measured_from_the_surface_not_from_the_tets(tmp_path, tet_size):
     depth, stiffness = 0.25 * WIDE, 1.0e5

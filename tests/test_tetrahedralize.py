@@ -139,6 +139,7 @@ def test_segments_leave_an_open_surface_at_one_half():
     assert 0.2 < at < 0.4 and around[0] > 0.5 > around[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("divisions", [5, 12, 20])
 def test_smooth_tets_of_simple_shapes(name, divisions):

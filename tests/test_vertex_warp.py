@@ -174,6 +174,7 @@ def test_frames_and_springs_sag_as_much_as_they_should():
     assert sag(NETWORK, 1.0e8) == pytest.approx(sag(WARP, 1.0e8), rel=0.3)
 
 
+@pytest.mark.slow
 def test_springs_spread_evenly_have_the_modulus_asked_for():
     """Averaged over all turns of a tet, its springs store what isotropic material with a ratio of ¼ does."""
     rng = np.random.default_rng(3)

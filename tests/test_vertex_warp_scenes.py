@@ -65,6 +65,7 @@ def test_springs_do_not_flow_or_break(feature):
     assert told.value.kind == "method-combined"
 
 
+@pytest.mark.slow
 def test_flow_goes_on_as_in_other_bodies(tmp_path):
     """Creep under its own weight: what has flowed is read anew in every step, though it is written where it is."""
     heights = {}
@@ -119,6 +120,7 @@ def test_threads_change_no_bit():
     assert np.array_equal(*ends)
 
 
+@pytest.mark.slow
 def test_an_animated_shape_at_rest_is_not_turned(tmp_path):
     """A block that is bent at rest, with gravity off, stays as it is bent."""
     body = block((4, 1, 1), (2.0, 0.5, 0.5), method=WARP)
@@ -165,6 +167,7 @@ def dropped(tmp_path, method, frames=60, **more):
     return run
 
 
+@pytest.mark.slow
 @ALL
 def test_a_block_lies_still_on_the_floor(tmp_path, method):
     run = dropped(tmp_path, method)
@@ -175,6 +178,7 @@ def test_a_block_lies_still_on_the_floor(tmp_path, method):
     assert run.reports[-1].colliders["floor"][2] == pytest.approx(-weight, rel=0.01)
 
 
+@pytest.mark.slow
 def test_blocks_of_two_methods_rest_on_each_other(tmp_path):
     low = block((2, 2, 2), (0.5, 0.5, 0.5), (0.0, 0.0, 0.0), key="low", method=FormulationSettings("polar"))
     high = block((2, 2, 2), (0.4, 0.4, 0.4), (0.05, 0.05, 0.52), key="high", method=WARP)
@@ -216,6 +220,7 @@ def test_it_is_stepped_beside_dynamic_flesh_with_its_momentum(tmp_path, method):
     assert lost < 1e-5 if method.keeps_momentum else lost > 1e-3
 
 
+@pytest.mark.slow
 def test_what_meets_flesh_rests_on_it(tmp_path):
     low = block((2, 2, 2), (0.5, 0.5, 0.5), key="low", flesh=Flesh(DYNAMIC))
     high = block((2, 2, 2), (0.4, 0.4, 0.4), (0.05, 0.05, 0.52), key="high", method=WARP)

@@ -93,6 +93,7 @@ def mean_velocity(run):
     return run.built.model.mass @ run.state.v / run.built.model.mass.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("substeps", [1, 4])
 def test_a_plate_falls_with_its_terminal_velocity(tmp_path, substeps):
     """m g = ½ ρ C A v²; with air that rises it falls as much slower."""
