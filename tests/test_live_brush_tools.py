@@ -13,6 +13,7 @@ from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
 from sinew.addon.live import brushes
 from sinew.addon.operators import brush, grab
+from sinew.addon.overlays import brush_overlay
 from sinew.solver.live.recording import read_inputs
 
 pytestmark = pytest.mark.slow
@@ -23,6 +24,12 @@ def commands_of(run) -> list[dict]:
     inputs = read_inputs(run.folder)
     found = [command for step in sorted(inputs.commands) for command in inputs.commands[step]]
     return [command for command in found if "brush" in command]
+
+
+def test_what_a_brush_has_done_is_written_beside_it() -> None:
+    assert brush_overlay.touched_text({}) == ""
+    assert brush_overlay.touched_text({"stiffness_factor": 0.3536}) == "0.35 × as stiff"
+    assert brush_overlay.touched_text({"temperature": 74.26}) == "74.3 °C"
 
 
 def test_a_ball_pushes_a_body_away_and_is_lifted() -> None:

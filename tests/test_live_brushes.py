@@ -52,6 +52,18 @@ def at_first(*commands: Given) -> Callable[[int], list[Given]]:
     return lambda step: list(commands) if step == 0 else []
 
 
+def test_what_is_in_the_middle_of_a_brush_is_told() -> None:
+    run = LiveRun(scene_of(), NoTracks())
+    assert run.touched() == {}
+    drive(run, 5, at_first(brush("soften", strength=2.0)))
+    (factor,) = run.touched().values()
+    assert 2.0 ** (-2.0 * 5 / 60) < factor < 1.0, "the nearest tet is beside the middle, where it softens less"
+    run, temperatures = heated(brush("heat", temperature=300.0), steps=5)
+    assert run.touched() == {"temperature": pytest.approx(temperatures.max())}
+    run.apply(parse_command({**brush("heat", temperature=300.0), "place": [9.0, 0.0, 0.0]}))
+    assert run.touched() == {}, "nothing is there"
+
+
 def heated(*commands: Given, steps: int = 30) -> tuple[LiveRun, np.ndarray]:
     """Returns a run whose body exchanges no heat with the air, and its temperatures at the end [°C]."""
     heat = Heat(temperature=20.0, exchange=0.0, heat_capacity=2000.0)

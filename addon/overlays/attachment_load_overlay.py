@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
 from ...solver.runtime.arrays import Floats
 from ..baking import frame_report_reader
@@ -18,9 +17,7 @@ from ..objects import roles
 from ..runtime.quantity_text import quantity_text
 from . import attached_points
 from .draw_handler import DrawHandler
-
-FONT, ALPHA = 0, 0.95
-SHADOW_BLUR, SHADOW_ALPHA = 5, 0.8
+from .viewport_text import draw_words
 
 
 def shown_loads(scene: bpy.types.Scene) -> Iterator[tuple[attached_points.Colour, Floats, str]]:
@@ -49,24 +46,7 @@ def draw() -> None:
     space = context.space_data
     if space is not None and space.overlay.show_overlays:
         for colour, place, words in shown_loads(context.scene):
-            _draw_words(context, colour, place, words)
-
-
-def _draw_words(context: bpy.types.Context, colour: attached_points.Colour, place: Floats, words: str) -> None:
-    import blf
-    from bpy_extras.view3d_utils import location_3d_to_region_2d
-
-    at = location_3d_to_region_2d(context.region, context.region_data, Vector(place))
-    if at is None:
-        return
-    preferences = context.preferences
-    blf.size(FONT, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
-    blf.color(FONT, *colour, ALPHA)
-    blf.enable(FONT, blf.SHADOW)
-    blf.shadow(FONT, SHADOW_BLUR, 0.0, 0.0, 0.0, SHADOW_ALPHA)
-    blf.position(FONT, at.x, at.y, 0.0)
-    blf.draw(FONT, words)
-    blf.disable(FONT, blf.SHADOW)
+            draw_words(context, colour, place, words)
 
 
 _draw_handler = DrawHandler(draw, when="POST_PIXEL")

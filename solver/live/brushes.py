@@ -11,12 +11,16 @@ import numpy as np
 from ..constraints.grabs import stiffness_to_follow
 from ..constraints.pushes import Ball, PushedSurface, Pushes
 from ..mechanics.heat.heat_guns import HeatGun, HeatGuns
+from ..mechanics.model import Model
+from ..mechanics.state import State
+from ..mechanics.state_fields import TEMPERATURE
 from ..mesh.embedding import Binding
+from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
 from ..scene.scene import Scene
 from ..simulation.assembled_scene import AssembledScene
 from ..simulation.features.heat import Heat
-from ..simulation.features.stiffness_brushes import StiffnessBrush, StiffnessBrushes
+from ..simulation.features.stiffness_brushes import BRUSHED_STIFFNESS, StiffnessBrush, StiffnessBrushes
 from .commands import HoldBall, HoldHeatGun, HoldStiffnessBrush, LiftBrush
 
 BrushCommand = HoldBall | HoldHeatGun | HoldStiffnessBrush | LiftBrush
@@ -50,6 +54,20 @@ class Brushes:
         ]
         return replace(built, features=(*features, self.stiffness), forces=(*built.forces, self.pushes))
 
+    def touched(self, model: Model, state: State) -> dict[str, float]:
+        """Returns what is in the middle of a held brush: `stiffness_factor`, or `temperature` [°C]; or nothing."""
+        for stiffness in self.stiffness.held.values():
+            changed = np.flatnonzero(self.stiffness.may_change)
+            middle = state.x[model.tets[changed]].mean(axis=1)
+            near = _nearest(middle, stiffness.place, stiffness.radius)
+            if near is not None and BRUSHED_STIFFNESS in state.fields:
+                return {"stiffness_factor": float(state.fields[BRUSHED_STIFFNESS][changed[near]])}
+        for gun in self.guns.held.values():
+            near = _nearest(state.x, gun.place, gun.radius)
+            if near is not None and TEMPERATURE in state.fields:
+                return {"temperature": float(state.fields[TEMPERATURE][near])}
+        return {}
+
     def apply(self, command: BrushCommand) -> None:
         """Lets a command act from the next step on.
 
@@ -74,3 +92,10 @@ class Brushes:
                 self.stiffness.held[command.brush] = brush
             case HoldBall():
                 self.pushes.held[command.brush] = Ball(command.place, command.radius)
+
+
+def _nearest(points: Floats, place: Floats, radius: float) -> int | None:
+    """Returns which of some points is nearest to a place [m], (3,), within a radius; None: none is."""
+    squares = np.sum((points - place) ** 2, axis=1)
+    near = int(np.argmin(squares)) if len(squares) else None
+    return near if near is not None and squares[near] < radius**2 else None

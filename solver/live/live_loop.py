@@ -214,7 +214,9 @@ class _StepCallbacks:
         counts = {body.key: body.range.tets.stop - body.range.tets.start for body in bodies}
         tets = {"tets": sum(counts.values()), "body_tets": counts} if is_first else {}
         numbers = {"ratio": self.pace.ratio, "load": self.pace.load, **self.counts()}
-        self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets})
+        touched = self.run.touched()
+        found = {"touched": touched} if touched else {}
+        self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets, **found})
 
 
 def replay(folder: Path, scene: Scene, should_stop: Callable[[], bool], on_event: OnEvent) -> None:

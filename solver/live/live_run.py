@@ -170,6 +170,10 @@ class LiveRun:
             found.update(np.ascontiguousarray(array, "<f8").tobytes())
         return found.hexdigest()
 
+    def touched(self) -> dict[str, float]:
+        """Returns what is in the middle of a held brush, as `Brushes.touched`."""
+        return self.brushes.touched(self.simulation.built.model, self.simulation.state)
+
     def _take(self, command: TakeGrab) -> None:
         simulation = self.simulation
         built = simulation.built
