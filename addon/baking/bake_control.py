@@ -13,7 +13,7 @@ import bpy
 
 from ...solver.bake.cache import delete_bake, delete_cache, is_cache, layout
 from ...solver.runtime.errors import BadInput, SinewError
-from ..blender_data import sinew_modifier
+from ..blender_data import rigid_body_world, sinew_modifier
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import BakePass, pass_folder, pass_numbers, played_folders
@@ -170,8 +170,12 @@ def _run(bake: RunningBake, frame_start: int, frame_end: int, resume_frame: int 
 
 
 def _prepare_objects(scene: bpy.types.Scene) -> None:
-    """Puts Sinew's modifiers where the bake needs them, and shows bodies that have to be seen to be read."""
+    """Puts Sinew's modifiers where the bake needs them, and shows bodies that have to be seen to be read.
+
+    Bodies that were put into Blender's rigid body world, or into Sinew by an earlier version, are taken out of it.
+    """
     for obj in roles.bodies(scene):
+        rigid_body_world.take_out(obj)
         sinew_modifier.move_below_subdivision(obj)
         if follows_rigid_bodies(scene):
             show_results.restore_body(obj)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import bpy
 
+from ..blender_data import rigid_body_world
 from .input_digest import bake_dependencies
 
 # their copies know nothing of the frames that were simulated for the original
@@ -15,11 +16,8 @@ SIMULATION_MODIFIERS = {"CLOTH", "SOFT_BODY", "DYNAMIC_PAINT", "FLUID", "PARTICL
 
 def follows_rigid_bodies(scene: bpy.types.Scene) -> bool:
     """Whether a body or collider is, or depends on, an object that Blender's rigid body simulation moves."""
-    world = scene.rigidbody_world
-    if world is None or not world.enabled or world.collection is None:
-        return False
-    moved = {obj for obj in world.collection.all_objects if obj.rigid_body is not None and obj.rigid_body.enabled}
-    return bool(moved & bake_dependencies(scene))
+    moved = rigid_body_world.moved_objects(scene)
+    return bool(moved and moved & bake_dependencies(scene))
 
 
 def first_frame_needed(scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> int | None:

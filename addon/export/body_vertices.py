@@ -20,6 +20,8 @@ from ..evaluation.sample_times import rest_frame
 from . import validation
 from .sampling_context import Sampling
 
+NO_VERTICES = np.zeros((0, 3))
+
 
 class BodyVertexReader:
     """Reads vertices of bodies moment by moment; keeps arrays, and nothing of Blender's data."""
@@ -29,10 +31,18 @@ class BodyVertexReader:
         self._vertices: dict[str, Floats] = {}
         self._targets: dict[str, tuple[Floats, Floats, Floats]] = {}  # vertices, matrix and targets, by track
 
-    def vertices(self, sampling: Sampling, scene: bpy.types.Scene, obj: bpy.types.Object, body: Body) -> Floats:
+    def vertices(
+        self,
+        sampling: Sampling,
+        scene: bpy.types.Scene,
+        obj: bpy.types.Object,
+        body: Body,
+        hidden: Floats = NO_VERTICES,
+    ) -> Floats:
         """Returns the vertices of the object of a body at a moment [Blender units], object space, (n, 3).
 
-        Where none has moved since the last call, this is the same array.
+        Where none has moved since the last call, this is the same array. The last ones are `hidden`, which are not in
+        the mesh and stay where they are in object space, (k, 3).
 
         Raises:
             BadInput: There are not as many as the body has, or a coordinate is not a number.
@@ -47,7 +57,7 @@ class BodyVertexReader:
         if body.key not in self._stored or not np.array_equal(stored, self._stored[body.key]):
             vertices = stored.astype(np.float64)
             validation.check_points(obj.name, vertices)
-            self._stored[body.key], self._vertices[body.key] = stored, vertices
+            self._stored[body.key], self._vertices[body.key] = stored, np.concatenate([vertices, hidden])
         return self._vertices[body.key]
 
     def add_targets(

@@ -22,6 +22,7 @@ from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_translation, transform_points
 from ..evaluation.sample_times import SampleTime
 from ..evaluation.scene_copy import SceneCopy
+from ..objects.rigid_body_settings import counting_rigid_body, friction
 from .buffered_track_writer import BufferedTrackWriter
 from .collider_teleports import TeleportDetector, box_corners
 from .deforming_mesh_check import DEFORMING_PARENTS
@@ -51,13 +52,10 @@ def read_collider(scene_copy: SceneCopy, obj: bpy.types.Object, key: str, unit: 
     points, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if settings.collider_shape == "MESH":
         points, faces = _faces(evaluated, obj.name)
-    return Collider(
-        key=key,
-        name=obj.name,
-        vertices=points * unit,
-        triangles=faces,
-        **read_fields(Collider, settings, unit),
-    )
+    fields, rigid_body = read_fields(Collider, settings, unit), counting_rigid_body(evaluated)
+    if rigid_body is not None:
+        fields["friction"] = friction(rigid_body)
+    return Collider(key=key, name=obj.name, vertices=points * unit, triangles=faces, **fields)
 
 
 @dataclass

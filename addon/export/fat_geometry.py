@@ -8,7 +8,6 @@ vertex of the skin. What the Wrap is attached to, its vertices alone are attache
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar, get_args, get_type_hints
 
 import bpy
 import numpy as np
@@ -18,7 +17,6 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.attachment import Attachment
 from ...solver.scene.scene import Body
-from ...solver.scene.serialisation.schema_constraints import Shape
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.nearest_vertices import nearest_vertices
@@ -26,10 +24,8 @@ from ..evaluation.scene_copy import SceneCopy
 from . import validation
 from .attachments import read_attachments
 from .participants import Participants
+from .per_vertex_rows import with_more_vertices
 from .weight_reader import WeightReader
-
-PER_VERTEX = "n"  # the length of arrays with a row per vertex, as dataclasses of the scene declare them
-Part = TypeVar("Part")
 
 
 def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, obj: bpy.types.Object) -> Body:
@@ -53,7 +49,7 @@ def with_wrap(scene_copy: SceneCopy, inputs: Participants, body: Body, obj: bpy.
     first = len(body.vertices) + len(caps.middles)
     is_wrap = np.arange(len(vertices), dtype=np.int64) >= first
     nearest = nearest_vertices(body.vertices, np.concatenate([caps.middles, inner]))
-    own = _extended(body, len(body.vertices), nearest)
+    own = with_more_vertices(body, len(body.vertices), nearest)
     return dataclasses.replace(
         own,
         vertices=vertices,
@@ -92,33 +88,3 @@ def _on_wrap_alone(attachment: Attachment, is_wrap: np.ndarray) -> Attachment:
     paint = np.zeros(len(is_wrap))
     paint[is_wrap] = attachment.paint if len(attachment.paint) else 1.0
     return dataclasses.replace(attachment, paint=paint)
-
-
-def _extended(part: Part, count: int, nearest: Indices) -> Part:
-    """Returns a dataclass of the scene whose arrays of `count` rows per vertex have rows for more vertices.
-
-    Args:
-        part: The dataclass, or what one has.
-        count: How many vertices it is of.
-        nearest: The vertex whose row each further one gets, (k,).
-    """
-    if isinstance(part, tuple):
-        return tuple(_extended(each, count, nearest) for each in part)  # type: ignore[return-value]
-    if not dataclasses.is_dataclass(part) or isinstance(part, type):
-        return part
-    hints = get_type_hints(type(part), include_extras=True)
-    changed: dict[str, Any] = {}
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
-        if isinstance(value, np.ndarray):
-            if len(value) == count and _is_per_vertex(hints[field.name]):
-                changed[field.name] = np.concatenate([value, value[nearest]])
-        elif (more := _extended(value, count, nearest)) is not value:
-            changed[field.name] = more
-    return dataclasses.replace(part, **changed) if changed else part
-
-
-def _is_per_vertex(hint: Any) -> bool:
-    """Whether the annotation of a field says that it has a row per vertex, also where it may be None."""
-    rules = [rule for each in (hint, *get_args(hint)) for rule in getattr(each, "__metadata__", ())]
-    return any(isinstance(rule, Shape) and rule.lengths[0] == PER_VERTEX for rule in rules)

@@ -23,6 +23,7 @@ from ..cache.bake_passes import BakePass
 from ..evaluation.sample_times import preroll
 from ..objects import collision_filter
 from ..objects.field_objects import acts_on, force_fields
+from ..objects.rigid_body_constraints import constraints_of
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
@@ -31,7 +32,9 @@ from .bone_meshes import bones_that_hold
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .fine_regions import find_fine_objects
 from .input_digest_parts import field_parts, id_parts, object_parts, preview_parts, scene_parts
+from .joints import joint_parts
 from .relevant_settings import unread_settings
+from .rigid_body import rigid_body_parts
 
 BodyKeys = Mapping[bpy.types.Object, str]
 
@@ -134,6 +137,8 @@ class _DependencyWalk:
                 continue
             seen.add(obj)
             found.append(self._once((obj, *present), waiting, _participant_digest, obj, present, names))
+        for joint in constraints_of(scene, bodies):
+            found.append(digest(self._once((joint, "joint"), waiting, joint_parts, joint, scene, names)))
         for field in force_fields(scene) if bodies else ():
             excluded = sorted(bodies[body] for body in bodies if not acts_on(field, body))
             found.append(digest([*self._once((field, "field"), waiting, field_parts, field), *excluded]))
@@ -164,6 +169,7 @@ def _participant_digest(
         names.get(obj, ""),
         *rna_parts(obj.sinew, unread_settings(obj, present), animated_paths(obj), "sinew."),
     ]
+    parts += rigid_body_parts(obj)
     if BONE in present:
         parts.append(names.get(obj.sinew.bone_body, ""))
     cut = None

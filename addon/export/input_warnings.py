@@ -17,6 +17,7 @@ from ..fracture_meshes import transmissive_materials
 from ..objects import flesh_supports, roles, self_weight_collapse
 from ..objects.attachment_rows import counting_rows, holds_material, is_to_bone, row_label, row_target
 from ..objects.field_objects import field_warnings
+from ..objects.rigid_body_settings import counting_rigid_body
 from ..runtime.quantity_text import stress_text
 from . import artist_tet_files, contact_warnings
 from .fat_check import hole_warnings
@@ -36,6 +37,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from contact_warnings.contact_warnings(scene)
     yield from field_warnings(scene)
     for obj in roles.bodies(scene):
+        yield from _rigid_body_warnings(obj)
         yield from _custom_normal_warnings(obj)
         yield from _loose_muscle_warnings(obj, scene)
         yield from _posed_twice_warnings(obj)
@@ -74,6 +76,15 @@ def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     )
     for label, is_name in (each for each, count in held.items() if count > 1):
         yield SinewError("attachment-twice", name=obj.name, target=f'"{label}"' if is_name else label)
+
+
+def _rigid_body_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+    """What Blender's rigid bodies have and Sinew's have not."""
+    rigid_body = counting_rigid_body(obj)
+    if rigid_body is not None and rigid_body.restitution > 0.0:
+        yield SinewError("rigid-bounces", name=obj.name, value=f"{rigid_body.restitution:.2g}")
+    if rigid_body is not None and rigid_body.collision_shape == "COMPOUND":
+        yield SinewError("rigid-compound", name=obj.name)
 
 
 def _custom_normal_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import bpy
 
 from ..objects.attachment_rows import attachment_targets
+from ..objects.rigid_body_constraints import constraints_of
 from ..objects.roles import is_flesh
 from .bone_meshes import bones_that_hold
 from .fibre_objects import find_fibre_objects
@@ -26,7 +27,7 @@ def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object], *, f
     kept = {obj: key for obj, key in inputs.bodies.items() if obj in bodies}
     others = {obj: key for obj, key in inputs.bodies.items() if follow and obj not in kept}
     holding = set(bones_that_hold(inputs.scene, kept))
-    followed = set(followed_objects(kept))
+    followed, joints = set(followed_objects(inputs.scene, kept)), set(constraints_of(inputs.scene, kept))
     fibres, wraps = set(find_fibre_objects(kept)), {obj.sinew.wrap for obj in kept}
     return replace(
         inputs,
@@ -37,6 +38,7 @@ def only_bodies(inputs: Participants, bodies: Collection[bpy.types.Object], *, f
         fibre_objects={obj: key for obj, key in inputs.fibre_objects.items() if obj in fibres},
         wraps={obj: key for obj, key in inputs.wraps.items() if obj in wraps},
         grounds=inputs.grounds | others,
+        joints={obj: key for obj, key in inputs.joints.items() if obj in joints},
     )
 
 

@@ -16,6 +16,7 @@ from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
 from ..objects.attachment_rows import bodies_at_wraps_of_rows, find_hook_objects, painted_targets
 from ..objects.field_objects import force_fields
+from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, bones_of_armatures
 from .bone_meshes import bones_that_hold
@@ -34,6 +35,7 @@ KEYED_OBJECTS = (
     "fibre_objects",
     "wraps",
     "grounds",
+    "joints",
 )
 # objects in the order of their names, and their names in files
 ObjectKeys = dict[bpy.types.Object, str]
@@ -48,11 +50,12 @@ class Participants:
         bodies, colliders, heat_sources, bones: In the order of their names.
         armature_bones: Bones of armatures, body by body.
         followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles, empties on which
-            bodies hang; the key is the object's name.
+            bodies hang, and what joints move with; the key is the object's name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
         grounds: Bodies of earlier passes, and those left as they are, which move as they are baked.
+        joints: Objects with a Rigid Body Constraint that holds bodies, in the order of their names.
         is_preview: Whether bodies with Preview Tets get these.
         deforming_colliders: Keys of colliders whose vertices are written although they may not have changed yet.
         reads_attachments: Whether those of bodies are read, which needs what they are attached to.
@@ -69,6 +72,7 @@ class Participants:
     fibre_objects: ObjectKeys
     wraps: ObjectKeys = field(default_factory=dict)
     grounds: ObjectKeys = field(default_factory=dict)
+    joints: ObjectKeys = field(default_factory=dict)
     is_preview: bool = False
     deforming_colliders: frozenset[str] = frozenset()
     reads_attachments: bool = True
@@ -128,24 +132,26 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
         _with_keys(roles.heat_sources(scene)),
         bones,
         [bone for obj, key in bodies.items() for bone in bones_of_armatures(obj, key, taken, others)],
-        {obj: obj.name for obj in followed_objects(bodies)},
+        {obj: obj.name for obj in followed_objects(scene, bodies)},
         _with_keys(force_fields(scene)),
         {obj: obj.name for obj in find_fibre_objects(bodies)},
         {wrap: wrap.name for obj in bodies if (wrap := obj.sinew.wrap) is not None},
         {obj: key for obj, key in everything.items() if number is not None and obj.sinew.bake_pass < number},
+        _with_keys(constraints_of(scene, bodies)),
         is_preview=scene.sinew.bake_detail == PREVIEW,
     )
 
 
-def followed_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Returns the objects that bodies follow by their settings: of cores and muscles, empties that they hang on, and
-    those near which their tets are small."""
+def followed_objects(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the objects that bodies follow by their settings: of cores and muscles, empties that they hang on, those
+    near which their tets are small, and those that their joints move with."""
     every = list(bodies)
     return [
         *find_core_objects(every),
         *find_source_objects(every),
         *find_hook_objects(every),
         *find_fine_objects(every),
+        *find_carriers(scene, every),
     ]
 
 

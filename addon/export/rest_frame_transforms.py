@@ -11,6 +11,7 @@ from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.scene_copy import SceneCopy
 from . import armature_bones, deforming_mesh_check
 from .bone_meshes import RestTransform
+from .joints import carrier_transforms
 from .participants import Participants
 
 
@@ -21,10 +22,12 @@ class RestFrameTransforms:
     Attributes:
         bodies: World [m] ← object space [Blender units] of bodies, (4, 4).
         bones: Of bones that move as a whole; those that deform are left out.
+        carriers: Of what ends of joints that are no bodies move with, by the keys of the joints.
     """
 
     bodies: dict[str, Floats]
     bones: dict[str, RestTransform]
+    carriers: dict[str, RestTransform]
 
 
 def read_rest_frame_transforms(scene_copy: SceneCopy, inputs: Participants, scene: Scene) -> RestFrameTransforms:
@@ -40,4 +43,4 @@ def read_rest_frame_transforms(scene_copy: SceneCopy, inputs: Participants, scen
     for bone in inputs.armature_bones:
         if bone.key in used:
             bones[bone.key] = RestTransform.from_matrix(armature_bones.bone_matrix(scene_copy, bone, unit))
-    return RestFrameTransforms(bodies, bones)
+    return RestFrameTransforms(bodies, bones, carrier_transforms(scene_copy, inputs.joints, unit))

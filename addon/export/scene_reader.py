@@ -14,6 +14,7 @@ from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.contact import Collider, Collision
 from ...solver.scene.force_fields import FieldWeights
+from ...solver.scene.joint_validation import check_joints
 from ...solver.scene.meshing import RIGID, SHEET
 from ...solver.scene.rest_scale import RestScale
 from ...solver.scene.scene import Body, Material, MaterialPaint, Meshing, Scene, Settings
@@ -48,9 +49,11 @@ from .force_fields import read_field, sample_field
 from .formulation import read_formulation
 from .heat_sources import read_heat_source, sample_heat_source
 from .hooks import read_hooks, sample_hooks
+from .joints import passing_pairs, read_joints, sample_joint
 from .participants import Participants
 from .rest_frame_transforms import RestFrameTransforms
 from .rest_shape_animation import RestShapeReader
+from .rigid_body import shape_vertices, with_rigid_body
 from .rigid_core import read_core, sample_core
 from .sampling_context import Sampling
 from .settings_to_scene import read_fields
@@ -72,17 +75,22 @@ def read_scene(
         validation.check_same_in_render(scene_copy, obj, inputs.scene, rest_frame(inputs.scene))
     bodies = {obj: _read_body(scene_copy, obj, inputs) for obj in inputs.bodies}
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
-    return Scene(
+    joints = read_joints(scene_copy, inputs)
+    ignored = collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders | inputs.grounds)
+    scene = Scene(
         tuple(bodies.values()),
         (*(read_collider(scene_copy, obj, key, unit) for obj, key in inputs.colliders.items()), *grounds),
         _read_settings(scene_copy, inputs.scene, threads),
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
-        collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders | inputs.grounds),
+        (*ignored, *passing_pairs(joints, inputs)),
         force_fields=tuple(
             read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
         ),
+        joints=joints,
     )
+    check_joints(scene)
+    return scene
 
 
 def sample_tracks(
@@ -115,7 +123,7 @@ def sample_tracks(
         matrix = sampling.world_from_units(obj)
         validation.check_matrix(obj.name, matrix)
         sampling.add(f"body.{body.key}.matrix", matrix, "rigid")
-        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj).sinew):
+        for setting, value, kind in animated_settings.animated_values(obj, sampling.evaluated(obj)):
             sampling.add(f"body.{body.key}.{setting}", value, kind)
         for owner, first in attachment_owners(obj):
             for track, value, kind in attachment_values(owner, sampling.evaluated(owner).sinew, first):
@@ -123,7 +131,8 @@ def sample_tracks(
         sample_hooks(sampling, obj, body.key)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
-            points = body_vertices.vertices(sampling, inputs.scene, obj, body)
+            hidden = shape_vertices(body, rest.bodies[body.key])
+            points = body_vertices.vertices(sampling, inputs.scene, obj, body, hidden)
         if shapes.is_animated(obj):
             shaped = shapes.vertices(sampling, obj, len(body.vertices))
             sampling.add(f"body.{body.key}.rest", transform_points(rest.bodies[body.key], shaped))
@@ -141,6 +150,8 @@ def sample_tracks(
         sample_heat_source(sampling, obj, source)
     for obj, field in zip(inputs.force_fields, scene.force_fields, strict=True):
         sample_field(sampling, obj, field)
+    for obj, joint in zip(inputs.joints, scene.joints, strict=True):
+        sample_joint(sampling, obj, joint, rest.carriers.get(joint.key))
     _sample_bones(sampling, inputs, scene, rest)
 
 
@@ -242,6 +253,8 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
+    if body.is_rigid:
+        return with_rigid_body(scene_copy, body, obj, matrix)
     return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj)
 
 

@@ -20,6 +20,7 @@ from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from ..objects.attachment_rows import rows_about_lines
 from ..objects.flesh_supports import uses_armature
+from ..objects.rigid_body_constraints import constraint_problems
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
 from .deforming_mesh_check import shape_dependencies
 from .fat_check import check_fat
@@ -66,6 +67,8 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
         yield partial(_check_shape, obj, bodies, "bone-shaped-by-body")
     for obj in roles.colliders(scene):
         yield partial(_check_shape, obj, bodies, "collider-shaped-by-body")
+    for problem in constraint_problems(scene):
+        yield partial(_raise, problem)
     for obj in bodies:
         yield partial(check_settings, obj)
         yield partial(rigid_core.check_core, obj, scene)
@@ -76,6 +79,10 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
         yield partial(_check_hooks, obj)
         if obj.sinew.method == "GIVEN":
             yield partial(artist_tet_files.read_object_tets, obj)
+
+
+def _raise(problem: BadInput) -> None:
+    raise problem
 
 
 def _check_type(obj: bpy.types.Object, types: set[str], kind: str) -> None:

@@ -35,9 +35,11 @@ from ..export.deforming_mesh_check import may_deform
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
 from ..objects.attachment_rows import hook_rows
+from ..objects.rigid_body_constraints import carrier
 from .moved_channels import Channels, changed_channels
 
 GRAVITY, SCENE_SETTING, SETTING = "gravity", "scene setting", "setting"
+JOINT_ENABLED = "joint enabled"
 MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS = "matrix", "unit matrix", "plane", "bone", "points"
 MOVED = (MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS)  # what has the channels of an object behind it
 MAX_POINTS = 2000  # that are pinned and follow their object: each look sends all
@@ -58,7 +60,7 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
         found.append(HandledInput(f"heat.{key}.matrix", ObjectHandle.of(obj), MATRIX))
         for name, setting in (("temperature", SOURCE_TEMPERATURE), ("exchange", SOURCE_EXCHANGE)):
             found.append(HandledInput(f"heat.{key}.{name}", ObjectHandle.of(obj), SETTING, setting.name))
-    found += _bones(inputs, folder)
+    found += [*_bones(inputs, folder), *_joints(inputs, scene, folder)]
     for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
         found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
         for number, (_, row) in enumerate(hook_rows(obj)):
@@ -94,6 +96,17 @@ def _bones(inputs: Participants, folder: Path) -> Iterator[HandledInput]:
         now = _bone_matrix(handle, name, unit)
         if now is not None and (folder / "tracks" / track).exists():
             yield HandledInput(track, handle, BONE, name, np.linalg.inv(now) @ tracks.sample(track, 0.0))
+
+
+def _joints(inputs: Participants, scene: Scene, folder: Path) -> Iterator[HandledInput]:
+    """Yields what the ends of joints that are no bodies move with, and whether joints act."""
+    tracks, unit = TrackReader(folder, wait=0.0), inputs.unit
+    for obj, joint in zip(inputs.joints, scene.joints, strict=True):
+        track, other = f"joint.{joint.key}.matrix", carrier(obj)
+        yield HandledInput(f"joint.{joint.key}.enabled", ObjectHandle.of(obj), JOINT_ENABLED)
+        now = None if other is None else _finite(scale_to_metres(other.matrix_world, unit))
+        if now is not None and (folder / "tracks" / track).exists():
+            yield HandledInput(track, ObjectHandle.of(other), BONE, "", np.linalg.inv(now) @ tracks.sample(track, 0.0))
 
 
 def _bone_matrix(handle: ObjectHandle, name: str, unit: float) -> Floats | None:
@@ -149,6 +162,9 @@ def _value(given: HandledInput, scene: bpy.types.Scene) -> Floats | None:
     obj = given.owner.find()
     if obj is None:
         return None
+    if given.what == JOINT_ENABLED:
+        constraint = obj.rigid_body_constraint
+        return None if constraint is None else np.array(float(constraint.enabled))
     if given.what == SETTING:
         return _in_range(obj.sinew, given.of)
     if given.what == BONE:

@@ -19,7 +19,7 @@ from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
-from ..blender_data import sinew_modifier
+from ..blender_data import rigid_body_world, sinew_modifier
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
 from ..fracture_meshes import results_while_live, torn_mesh_modifier
@@ -52,6 +52,8 @@ def start(scene: bpy.types.Scene) -> LiveRun:
     session.end_live()
     session.forget_last_live()
     session.end_frame_solve()
+    for obj in roles.bodies(scene):
+        rigid_body_world.take_out(obj)
     run_folders.delete_orphans_in_thread()
     folder, lock = run_folders.new_folder()
     words, log = _arguments(scene, folder), folder / layout.LOG_FILE

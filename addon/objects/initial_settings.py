@@ -13,7 +13,7 @@ from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from ...solver.scene.settings.tet_settings import TET_SETTINGS
-from ..properties.role_definitions import BODY
+from ..properties.role_definitions import BODY, COLLIDER
 from . import bone_rows, roles, tet_estimate
 
 JELLY_BY_SIZE, FLESH_BY_SIZE = "JELLY_BY_SIZE", "FLESH_BY_SIZE"
@@ -28,6 +28,23 @@ def make_new_body(obj: bpy.types.Object) -> None:
         _limit_stretch(obj)
         if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
             obj.sinew.preset = JELLY_BY_SIZE
+
+
+def make_new_rigid_body(obj: bpy.types.Object) -> None:
+    """Makes `obj` a body that moves as one piece; what Blender has as a Passive rigid body becomes a collider."""
+    if obj.rigid_body is not None and obj.rigid_body.type == "PASSIVE":
+        make_new_collider(obj)
+        return
+    make_new_body(obj)
+    obj.sinew.use_rigid_body = obj.rigid_body is not None
+    obj.sinew.method = "RIGID"
+
+
+def make_new_collider(obj: bpy.types.Object) -> None:
+    """Makes `obj` a collider; one that was none has the friction that Blender has for a rigid body."""
+    if not roles.has_role(obj, COLLIDER) and obj.rigid_body is not None:
+        obj.sinew.use_rigid_body = True
+    roles.make_collider(obj)
 
 
 def make_new_flesh(obj: bpy.types.Object) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import bpy
 
+from ..blender_data import rigid_body_world
 from ..properties import material_preset_filling
 from ..properties.friction_preset_filling import friction_presets
 from ..properties.muscle_preset_filling import muscle_presets
@@ -63,7 +64,10 @@ class SceneSnapshot:
                 for modifier in list(obj.modifiers):
                     if modifier.persistent_uid in self._new_modifiers.get(obj.session_uid, ()):
                         obj.modifiers.remove(modifier)
-                _restore_values(obj.sinew, self._objects[obj.session_uid].values)
+                before = self._objects[obj.session_uid].values
+                if not before.get("is_out_of_world"):
+                    rigid_body_world.give_back(obj)
+                _restore_values(obj.sinew, before)
 
 
 def _uids(scene: bpy.types.Scene) -> frozenset[int]:

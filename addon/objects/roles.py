@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
-from ..blender_data import sinew_modifier
+from ..blender_data import rigid_body_world, sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import show_results
 from ..playback import attribute_modifier, solved_frame
@@ -89,9 +89,13 @@ def _remove_modifiers(obj: bpy.types.Object) -> None:
 
 
 def _set_role(obj: bpy.types.Object, role: str) -> None:
-    """Gives an object one role in place of those that it had."""
+    """Gives an object one role in place of those that it had. Blender's rigid body world moves no body."""
     obj.sinew.extra_roles = set()
     obj.sinew.role = role
+    if role == BODY:
+        rigid_body_world.take_out(obj)
+    else:
+        rigid_body_world.give_back(obj)
 
 
 def make_body(obj: bpy.types.Object) -> None:

@@ -44,6 +44,7 @@ from . import (
     radial_control,
     real_time_tets,
     remove_role,
+    rigid_bodies,
     select_role,
     self_weight_remedies,
     sheets,
@@ -59,6 +60,7 @@ from . import (
 
 PARTS = (
     make_body,
+    rigid_bodies,
     remove_role,
     make_flesh,
     muscles,

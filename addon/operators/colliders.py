@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..objects import new_role_objects, roles
+from ..objects import initial_settings, new_role_objects
 from .error_reporting import reporting_errors
 from .selected_objects import selected_meshes
 
@@ -21,7 +21,7 @@ class SINEW_OT_make_collider(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Makes every selected mesh a collider, or none."""
         for obj in selected_meshes(context):
-            roles.make_collider(obj)
+            initial_settings.make_new_collider(obj)
         return {"FINISHED"}
 
 

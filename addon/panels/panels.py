@@ -36,6 +36,7 @@ from . import (
     pie_menu,
     pins_layout,
     pressure_layout,
+    rigid_body_layout,
     rigid_core_layout,
     role_menus,
     sheet_layout,
@@ -66,6 +67,7 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
     found = {name for role in roles for name in role.panels}
     unneeded = dict.fromkeys(("muscle_shape", "fibres"), not obj.sinew.use_muscle)
     unneeded["sheet"] = not is_sheet(obj)
+    unneeded["rigid_body"] = not rigid_body_layout.is_shown(obj, context.scene)
     unneeded["advanced"] = not formulation_layout.is_offered(obj)
     return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}
 
@@ -149,6 +151,7 @@ PANEL_TABLE = (
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
     ("heat", "Heat", heat_layout.draw_heat, True),
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
+    ("rigid_body", "Rigid Body", rigid_body_layout.draw_rigid_body, False),
     ("core", "Rigid Core", rigid_core_layout.draw_core, True),
     ("tets", "Tets", tets_layout.draw_tets, False),
     ("sheet", "Sheet", sheet_layout.draw_sheet, False),

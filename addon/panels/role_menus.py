@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..objects.rigid_body_settings import rigid_body_world_meshes
 from ..objects.roles import roles_of
 from ..properties.role_definitions import BODY, BONE, COLLIDER, FLESH, HEAT_SOURCE, ROLE_BY_KEY
 from .live_layout import draw_live_entries
@@ -13,12 +14,14 @@ from .solved_frame_layout import draw_simulate_chosen, draw_solve_frame
 # the role that each operator gives an object, in the order of the entries
 MADE_ROLES = {
     "sinew.make_body": BODY,
+    "sinew.make_rigid": BODY,
     "sinew.make_flesh": FLESH.key,
     "sinew.make_muscle": FLESH.key,
     "sinew.make_bone": BONE,
     "sinew.make_collider": COLLIDER,
     "sinew.make_heat_source": HEAT_SOURCE,
 }
+ICONS = {"sinew.make_rigid": "RIGID_BODY"}  # of those that have another one than their role
 # the first one of each role
 MAKE_OPERATORS = {role: operator for operator, role in reversed(MADE_ROLES.items())}
 
@@ -32,6 +35,9 @@ class SINEW_MT_add(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         """Draws the roles that the active object may get, then new objects."""
         draw_roles(self.layout, context.object)
+        if next(rigid_body_world_meshes(context.scene), None) is not None:
+            world = self.layout.operator("sinew.make_rigid", text="Rigid Body World", icon="RIGID_BODY")
+            world.is_whole_world = True
         self.layout.operator("sinew.draw_muscle", icon="GREASEPENCIL")
         self.layout.operator("sinew.make_wrap", icon="MOD_SHRINKWRAP")
         self.layout.operator("sinew.add_ground", icon="MESH_PLANE")
@@ -63,7 +69,7 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object | None) -> None
         return
     for operator, key in MADE_ROLES.items():
         if obj.type == "MESH" or key == HEAT_SOURCE:
-            layout.operator(operator, icon=ROLE_BY_KEY[key].icon)
+            layout.operator(operator, icon=ICONS.get(operator, ROLE_BY_KEY[key].icon))
     layout.separator()
 
 

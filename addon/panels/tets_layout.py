@@ -34,6 +34,8 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     settings = obj.sinew
     if tet_estimate.is_sheet(obj) and not roles.is_sheet(obj):
         locked_column(layout, context).operator("sinew.make_sheet", icon="MOD_CLOTH")
+    if obj.rigid_body is not None and not roles.is_rigid(obj) and not roles.is_flesh(obj):
+        locked_column(layout, context).operator("sinew.make_rigid", text="Make It Rigid", icon="RIGID_BODY")
     _draw_table(locked_column(layout, context), obj, SIZE_SETTINGS)
     words, *refined = _tet_count_text(obj, scene).split("\n")
     layout.label(text=words, icon="MESH_ICOSPHERE")

@@ -26,8 +26,10 @@ def _divisions_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Con
 def _fill_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Gives a body that becomes a sheet what sheets are made of, where nobody has chosen it: jelly makes no cloth.
 
-    Cloth that falls meets itself.
+    Cloth that falls meets itself. A body that becomes rigid has the Rigid Body settings that Blender has for it.
     """
+    if settings.method == "RIGID" and not settings.is_property_set("use_rigid_body"):
+        settings.use_rigid_body = settings.id_data.rigid_body is not None
     if settings.method == "SHEET" and not settings.is_property_set("sheet_preset"):
         settings.sheet_preset = FIRST_PRESET
         settings.self_collision = True

@@ -23,6 +23,7 @@ from .plasticity_properties import PlasticityProperties
 from .pressure_properties import PressureProperties
 from .property_factory import OVERRIDABLE
 from .restore_data import RestoreData
+from .rigid_body_properties import RigidBodyProperties
 from .role_definitions import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .sheet_properties import SheetProperties
 from .stretch_limit_properties import StretchLimitProperties
@@ -43,6 +44,7 @@ class SinewObject(
     BoneProperties,
     FormulationProperties,
     CoreProperties,
+    RigidBodyProperties,
     FieldProperties,
     GoalProperties,
     PressureProperties,

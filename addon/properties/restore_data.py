@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hidden properties about results, from which Delete Bake restores an object."""
+"""Hidden properties about what Sinew has taken an object out of, from which it is restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ HIDDEN_OPTIONS = {"options": {"HIDDEN"}, "override": {"LIBRARY_OVERRIDABLE"}}
 
 
 class RestoreData:
-    """Written by addon/fracture_meshes/, and by object_hiding.py and sinew_modifier.py of addon/blender_data/."""
+    """Written by addon/fracture_meshes/, and by object_hiding.py, sinew_modifier.py and rigid_body_world.py of
+    addon/blender_data/."""
 
     result_of: PointerProperty(
         type=bpy.types.Object,
@@ -36,5 +37,10 @@ class RestoreData:
     place_before: IntProperty(
         name="Place before",
         description="Where in the stack Sinew's modifier was before it went below Subdivision, from 1 on; 0: there",
+        **HIDDEN_OPTIONS,
+    )
+    is_out_of_world: BoolProperty(
+        name="Out of the Rigid Body World",
+        description="Whether Sinew has taken this body out of Blender's rigid body world",
         **HIDDEN_OPTIONS,
     )

@@ -48,6 +48,7 @@ ROLES = (
             "plasticity",
             "heat",
             "fracture",
+            "rigid_body",
             "core",
             "tets",
             "sheet",
@@ -70,7 +71,7 @@ ROLES = (
         "Bodies collide with this object. It may move and deform",
         "MOD_PHYSICS",
         2,
-        ("collider",),
+        ("collider", "rigid_body"),
     ),
     Role(
         HEAT_SOURCE,

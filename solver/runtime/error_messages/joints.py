@@ -38,6 +38,26 @@ TEXTS = {
         'The joint "{name}" has a lower limit of {low} above its upper limit of {high}.',
         "Exchange the two limits.",
     ),
+    "joint-spring": (
+        'The constraint "{name}" is a Generic Spring, which Sinew does not have.',
+        "Choose Generic as its Type, or tie the bodies by Attachments, which have springs.",
+    ),
+    "joint-other-world": (
+        'The constraint "{name}" joins "{body}" to "{end}", which Blender alone moves.',
+        'Select "{end}" and press Make Rigid, or make it a collider, which moves as Blender has it.',
+    ),
+    "joint-end-elsewhere": (
+        'The constraint "{name}" joins a body to "{end}", which is not in the scene "{scene}".',
+        "Choose another object for it, or clear the field.",
+    ),
+    "joint-between-passes": (
+        'The constraint "{name}" joins "{first}" to "{second}", which are simulated in different passes.',
+        "Give both the same Pass under Layers.",
+    ),
+    "joint-to-baked": (
+        'The constraint "{name}" joins "{body}" to "{end}", which is not simulated at the same time.',
+        "Simulate all bodies, or select both.",
+    ),
     "joint-not-finite": (
         'The animation of the joint "{name}" gives no place at {time}.',
         "Correct the drivers or keys of the object that it follows.",

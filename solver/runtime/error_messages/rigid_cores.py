@@ -35,6 +35,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is rigid, which does not support {feature}.',
         "Change that, or choose another Fill than Rigid under Tets.",
     ),
+    "rigid-world-empty": (
+        'The rigid body world of "{name}" has no mesh that Sinew does not move yet.',
+        "Select meshes, and press Make Rigid in the menu Add.",
+    ),
+    "rigid-bounces": (
+        '"{name}" has a Bounciness of {value} in Blender. Sinew has none: it does not bounce back.',
+        "Set Bounciness to 0 in Blender's Rigid Body panel to hide this.",
+    ),
+    "rigid-compound": (
+        '"{name}" has the shape Compound Parent in Blender. Sinew takes its own mesh alone.',
+        "Join the parts to one mesh, or choose Mesh or Convex Hull as Shape.",
+    ),
     "rigid-without-volume": (
         '"{name}" is rigid, but encloses next to nothing, so it has no inertia.',
         "Close the mesh, or give it some thickness with a Solidify modifier.",

@@ -23,6 +23,7 @@ from .plasticity_settings import PLASTICITY_SETTINGS
 from .preset_settings import FRICTION_PRESET, MATERIAL_PRESET, MUSCLE_PRESET, SHEET_PRESET
 from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
+from .rigid_body_settings import RIGID_BODY_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
 from .setting import Setting
 from .sheet_settings import SHEET_SETTINGS
@@ -80,6 +81,7 @@ SUBJECTS = (
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),
     Subject("Attributes", (BODY,), (ATTRIBUTES_SETTING,)),
+    Subject("Rigid Body", (BODY, COLLIDER), RIGID_BODY_SETTINGS),
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
     Subject("Sheet", (BODY,), (SHEET_PRESET, *SHEET_SETTINGS)),

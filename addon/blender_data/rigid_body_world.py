@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's rigid body world and the objects that it moves.
+
+What Sinew moves is taken out of the collection of the world, which alone says what takes part. So all settings of the
+object stay as they are, in the file and in Blender's panel, and an object that is linked again moves as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+
+def moved_objects(scene: bpy.types.Scene) -> set[bpy.types.Object]:
+    """Returns the objects that the rigid body world of a scene moves, at least at some frames."""
+    world = scene.rigidbody_world
+    if world is None or not world.enabled or world.collection is None:
+        return set()
+    return {obj for obj in world.collection.all_objects if obj.rigid_body is not None and _may_move(obj.rigid_body)}
+
+
+def take_out(obj: bpy.types.Object) -> None:
+    """Takes an object that moves out of Blender's rigid body worlds; one that does not move stays an obstacle there."""
+    if obj.rigid_body is None or obj.rigid_body.type != "ACTIVE":
+        return
+    for world in _worlds(obj):
+        if obj in world.collection.objects.values() and world.collection.library is None:
+            world.collection.objects.unlink(obj)
+            obj.sinew.is_out_of_world = True
+            _clear_cache(world)
+
+
+def give_back(obj: bpy.types.Object) -> None:
+    """Puts an object that was taken out into the rigid body worlds of its scenes."""
+    if not obj.sinew.is_out_of_world:
+        return
+    obj.sinew.is_out_of_world = False
+    for world in _worlds(obj) if obj.rigid_body is not None else ():
+        if obj not in world.collection.objects.values() and world.collection.library is None:
+            world.collection.objects.link(obj)
+            _clear_cache(world)
+
+
+def _worlds(obj: bpy.types.Object) -> Iterator[bpy.types.RigidBodyWorld]:
+    """Yields the rigid body worlds of the scenes that have an object."""
+    for scene in obj.users_scene:
+        world = scene.rigidbody_world
+        if world is not None and world.collection is not None:
+            yield world
+
+
+def _may_move(settings: bpy.types.RigidBodyObject) -> bool:
+    return bool(settings.type == "ACTIVE" and settings.enabled)
+
+
+def _clear_cache(world: bpy.types.RigidBodyWorld) -> None:
+    """Lets Blender simulate anew: it notices that a value was set, but not that its collection has changed."""
+    world.time_scale = world.time_scale

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel about what Blender's Rigid Body settings and constraints come to for a body or a collider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+
+from ...solver.scene.settings.rigid_body_settings import RIGID_BODY_SETTINGS
+from ..baking import error_messages
+from ..blender_data.rna_serialisation import animated_paths
+from ..objects import roles
+from ..objects.rigid_body_constraints import (
+    WORLD_NAME,
+    constraint_ends,
+    constraint_problem,
+    constraints_of,
+)
+from ..objects.rigid_body_settings import (
+    ANIMATED_PATHS,
+    MESH_SHAPES,
+    counting_rigid_body,
+    follows_animation,
+    friction,
+)
+from ..properties.role_definitions import BODY
+from .property_rows import draw_settings, locked_column
+from .text_rows import draw_wrapped
+
+UNREAD_NOTE = "Blender has Rigid Body settings for it, which do not count: Sinew's own do"
+OUT_NOTE = "Sinew moves it, and Blender's rigid body world does not. Remove from Sinew gives it back"
+RESTITUTION_NOTE = "Its Bounciness in Blender does not count: Sinew has none"
+COMPOUND_NOTE = "Its shape is its own mesh, without those of its children"
+COLLIDER_SHAPE_NOTE = "Bodies meet its mesh, which Blender takes as a {shape}"
+MAX_JOINTS = 8  # that are listed
+
+
+def is_shown(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether Blender has anything of that kind for a rigid body, a body with a core or a collider."""
+    if obj.rigid_body is not None and (obj.sinew.role != BODY or roles.is_rigid(obj)):
+        return True
+    return obj.sinew.role == BODY and bool(constraints_of(scene, [obj]))
+
+
+def draw_rigid_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what is read of Blender's settings of the object, and the joints that hold it."""
+    obj, scene = context.object, context.scene
+    if obj.rigid_body is not None:
+        draw_settings(locked_column(layout, context), obj, RIGID_BODY_SETTINGS)
+        if counting_rigid_body(obj) is None:
+            draw_wrapped(layout, UNREAD_NOTE, "INFO", context)
+        else:
+            column = layout.column(align=True)
+            for line in _value_lines(obj):
+                column.label(text=line)
+            for note in _notes(obj):
+                draw_wrapped(layout, note, "INFO", context)
+    if obj.sinew.role == BODY:
+        _draw_joints(layout, context, constraints_of(scene, [obj]))
+
+
+def _value_lines(obj: bpy.types.Object) -> Iterator[str]:
+    """Yields what is read, a row for each."""
+    found = obj.rigid_body
+    shape = found.bl_rna.properties["collision_shape"].enum_items[found.collision_shape].name
+    if obj.sinew.role == BODY:
+        yield f"Mass: {found.mass:.4g} kg"
+        yield f"Shape: {'Mesh' if found.collision_shape in MESH_SHAPES else shape}"
+        if animated_paths(obj) & {*ANIMATED_PATHS}:
+            yield "Animated: by its keys"
+        elif follows_animation(found):
+            yield "Animated: follows its keys"
+    yield f"Friction: {found.friction:.3g}, on the same: {friction(found):.3g}"
+
+
+def _notes(obj: bpy.types.Object) -> Iterator[str]:
+    """Yields where it differs from Blender."""
+    found = obj.rigid_body
+    if obj.sinew.role != BODY:
+        if found.collision_shape not in MESH_SHAPES and obj.sinew.collider_shape == "MESH":
+            shape = found.bl_rna.properties["collision_shape"].enum_items[found.collision_shape].name
+            yield COLLIDER_SHAPE_NOTE.format(shape=shape)
+        return
+    if found.restitution > 0.0:
+        yield RESTITUTION_NOTE
+    if found.collision_shape == "COMPOUND":
+        yield COMPOUND_NOTE
+    if obj.sinew.is_out_of_world:
+        yield OUT_NOTE
+
+
+def _draw_joints(layout: bpy.types.UILayout, context: bpy.types.Context, joints: list[bpy.types.Object]) -> None:
+    """Draws a row for each joint of the active object, and what is wrong with it."""
+    obj, column = context.object, layout.column(align=True)
+    for joint in joints[:MAX_JOINTS]:
+        other = next((end for end in constraint_ends(joint) if end not in (obj, None)), None)
+        found = joint.rigid_body_constraint
+        kind = found.bl_rna.properties["type"].enum_items[found.type].name
+        words = f"{kind} {joint.name}: with {WORLD_NAME if other is None else other.name}"
+        column.label(text=words, icon="CONSTRAINT")
+        problem = constraint_problem(joint, context.scene)
+        if problem is not None:
+            draw_wrapped(layout, error_messages.error_text(problem), "ERROR", context)
+    if len(joints) > MAX_JOINTS:
+        column.label(text=f"and {len(joints) - MAX_JOINTS} more", icon="BLANK1")
