@@ -31,6 +31,7 @@ from ..blender_data.animation_curves import (
     write_curves,
 )
 from ..objects import new_attachments, roles
+from ..objects.rigid_body_constraints import ENABLED_PATH
 from ..properties.table_editing import remove_row
 from . import handled_inputs
 from .grabbed_group import make_group
@@ -148,7 +149,7 @@ def _is_carried(obj: bpy.types.Object, keyed: set[str]) -> bool:
 
 
 def _key_settings(kept: _KeptHand) -> None:
-    """Keys settings of objects and of the scene, and gravity."""
+    """Keys settings of objects and of the scene, gravity, and whether constraints act."""
     for each in kept.run.inputs:
         held = kept.hand.tracks.get(each.track)
         if held is None:
@@ -157,6 +158,10 @@ def _key_settings(kept: _KeptHand) -> None:
             kept.key(kept.scene, "gravity", held, factor=1.0 / kept.unit)
             continue
         owner = kept.scene if each.owner is None else each.owner.find()
+        if owner is not None and each.what == handled_inputs.JOINT_ENABLED:
+            if ENABLED_PATH not in driven_paths(owner) and owner.library is None:
+                kept.key(owner, ENABLED_PATH, held, CONSTANT)
+            continue
         if owner is None or each.what not in (handled_inputs.SETTING, handled_inputs.SCENE_SETTING):
             continue
         if f"sinew.{each.of}" in driven_paths(owner) or owner.library is not None:

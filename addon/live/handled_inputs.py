@@ -15,6 +15,9 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
+from ...solver.scene.adaptive_validation import is_adaptive
+from ...solver.scene.animated_material import MATERIAL_TRACKS
+from ...solver.scene.binding_validation import bound_pairs
 from ...solver.scene.scene import Scene
 from ...solver.scene.settings.activation_settings import NO_SOURCE
 from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE, SOURCE_TEMPERATURE
@@ -61,11 +64,14 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
         for name, setting in (("temperature", SOURCE_TEMPERATURE), ("exchange", SOURCE_EXCHANGE)):
             found.append(HandledInput(f"heat.{key}.{name}", ObjectHandle.of(obj), SETTING, setting.name))
     found += [*_bones(inputs, folder), *_joints(inputs, scene, folder)]
+    constant = _bodies_of_constant_material(scene)
     for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
         found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
         for number, (_, row) in enumerate(hook_rows(obj)):
             found.append(HandledInput(f"body.{key}.hook.{number}.matrix", ObjectHandle.of(row.target), MATRIX))
-        found += [HandledInput(f"body.{key}.{name}", ObjectHandle.of(obj), SETTING, name) for name in _settings_of(obj)]
+        unread = MATERIAL_TRACKS if key in constant else ()
+        names = (name for name in _settings_of(obj) if name not in unread)
+        found += [HandledInput(f"body.{key}.{name}", ObjectHandle.of(obj), SETTING, name) for name in names]
         if 0 < len(body.pinned) <= MAX_POINTS and not may_deform(obj):
             local = np.linalg.inv(scale_to_metres(obj.matrix_world, inputs.unit))
             points = transform_points(local, body.vertices[body.pinned])
@@ -75,6 +81,12 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
             )
     shapes = track_shapes(scene)
     return [each for each in found if each.track in shapes]
+
+
+def _bodies_of_constant_material(scene: Scene) -> set[str]:
+    """Returns the keys of bodies whose material the solver refuses to change: rigid ones, sheets, and bound nodes."""
+    bound = {key for pair in bound_pairs(scene) for key in pair}
+    return bound | {body.key for body in scene.bodies if body.is_rigid or body.is_sheet or is_adaptive(body)}
 
 
 def _settings_of(obj: bpy.types.Object) -> Iterator[str]:
