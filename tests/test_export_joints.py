@@ -10,13 +10,18 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import fresh
+from fixtures.blender_scenes import add_box, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from fixtures.rigid_body_scenes import add_constraint, rigid_box, take_over_world
+from sinew.addon.evaluation.scene_copy import SceneCopy
 from sinew.addon.export import input_digest, input_warnings, validation
+from sinew.addon.export.joints import read_joints
+from sinew.addon.export.participant_subset import only_bodies
+from sinew.addon.export.participants import find_participants
 from sinew.addon.objects import roles
 from sinew.addon.panels import panels, rigid_body_layout
+from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import UNLIMITED
 from test_addon import context_of
 
@@ -108,6 +113,15 @@ def test_what_blender_does_not_move_follows_its_animation(tmp_path: Path, change
     assert body.cap_vertices > 100
     # vertices of the sphere move along
     np.testing.assert_allclose(tracks.sample("body.Box.animated.targets", 0.0), body.vertices, atol=1e-6)
+
+
+def test_blenders_collision_collections_count(tmp_path: Path) -> None:
+    scene = fresh()
+    for name, kind, layer in (("Floor", "PASSIVE", 1), ("One", "ACTIVE", 0), ("Two", "ACTIVE", 1)):
+        obj = rigid_box(name, kind=kind)
+        obj.rigid_body.collision_collections = [number == layer for number in range(20)]
+    take_over_world()
+    assert set(exported(scene, tmp_path / "c.sinew")[0].ignored_pairs) == {("One", "Two"), ("One", "Floor")}
 
 
 def test_switched_off_sinews_own_settings_count(tmp_path: Path) -> None:
@@ -306,6 +320,30 @@ def test_what_cannot_be_joined_is_named_in_the_panel_and_refused(tmp_path: Path,
         assert WRONG[make] in " ".join(layout.lines)
     assert WRONG[make] in problem.sentence
     assert problem.next_step
+
+
+def test_a_joint_to_a_body_that_is_left_as_it_is_baked_is_refused() -> None:
+    scene = fresh()
+    one, two = rigid_box("One"), rigid_box("Two", (2.0, 0.0, 0.0))
+    add_constraint("POINT", one, two)
+    take_over_world()
+    inputs = only_bodies(find_participants(scene), [one], follow=True)
+    with SceneCopy(scene, inputs.modifier_counts) as scene_copy, pytest.raises(BadInput) as caught:
+        scene_copy.set_frame(1)
+        read_joints(scene_copy, inputs)
+    assert 'joins "One" to "Two", which is not simulated at the same time' in caught.value.sentence
+
+
+def test_a_rigid_core_may_be_an_end(tmp_path: Path) -> None:
+    scene = fresh()
+    soft = add_box("Soft", divisions=2)
+    bpy.ops.sinew.make_body()
+    soft.sinew.use_core = True
+    rigid = rigid_box("Rigid", (2.0, 0.0, 0.0))
+    add_constraint("HINGE", soft, rigid, (1.0, 0.0, 0.0))
+    take_over_world()
+    assert not list(validation.object_problems(scene))
+    assert {*exported(scene, tmp_path / "c.sinew")[0].joints[0].ends} == {"Soft", "Rigid"}
 
 
 def test_constraints_among_blenders_own_bodies_are_left_to_blender(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which objects collide: each is in the other's Collision Collection; without one, an object collides with all.
 
+Rigid bodies that keep Blender's settings also share one of the collision collections of its rigid body world.
+
 Flesh never collides with the bones that may hold it.
 """
 
@@ -13,6 +15,7 @@ import bpy
 from ..properties.role_definitions import BODY, BONE
 from . import roles
 from .flesh_supports import is_bone_of
+from .rigid_body_settings import collision_layers
 
 CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
 
@@ -21,7 +24,8 @@ def ignored_objects(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, 
     """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
     bodies, colliders = roles.bodies(scene), roles.colliders(scene)
     members = _members([*bodies, *colliders])
-    if not members and not any(roles.has_role(collider, BONE) for collider in colliders):
+    has_bones = any(roles.has_role(collider, BONE) for collider in colliders)
+    if not members and not has_bones and not _has_layers([*bodies, *colliders]):
         return
     for number, body in enumerate(bodies):
         for other in [*bodies[number + 1 :], *colliders]:
@@ -36,7 +40,8 @@ def ignored_pairs(scene: bpy.types.Scene, keys: Mapping[bpy.types.Object, str]) 
 
 def has_filters(scene: bpy.types.Scene) -> bool:
     """Whether any body or collider of a scene does not collide with everything."""
-    return bool(_members([*roles.bodies(scene), *roles.colliders(scene)]))
+    objects = [*roles.bodies(scene), *roles.colliders(scene)]
+    return bool(_members(objects)) or _has_layers(objects)
 
 
 def collision_partners(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -64,7 +69,18 @@ def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Obj
 
 def _can_collide(members: CollectionMembers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
     is_chosen = b in members.get(a, (b,)) and a in members.get(b, (a,))
-    return is_chosen and not is_bone_of(a, b) and not is_bone_of(b, a)
+    return is_chosen and _share_layer(a, b) and not is_bone_of(a, b) and not is_bone_of(b, a)
+
+
+def _has_layers(objects: Iterable[bpy.types.Object]) -> bool:
+    """Whether some rigid bodies are in other collision collections of Blender's rigid body world than others."""
+    return len({layers for obj in objects if (layers := collision_layers(obj)) is not None}) > 1
+
+
+def _share_layer(a: bpy.types.Object, b: bpy.types.Object) -> bool:
+    """Whether Blender's collision collections let two objects collide."""
+    first, second = collision_layers(a), collision_layers(b)
+    return first is None or second is None or bool(first & second)
 
 
 def _members(objects: Iterable[bpy.types.Object]) -> CollectionMembers:

@@ -41,6 +41,16 @@ def friction(rigid_body: bpy.types.RigidBodyObject) -> float:
     return float(rigid_body.friction) ** 2
 
 
+def collision_layers(obj: bpy.types.Object) -> frozenset[int] | None:
+    """Returns the numbers of Blender's collision collections that an object is in; None where they do not count."""
+    rigid_body = counting_rigid_body(obj)
+    return (
+        None
+        if rigid_body is None
+        else frozenset(n for n, is_in in enumerate(rigid_body.collision_collections) if is_in)
+    )
+
+
 def rigid_body_world_meshes(scene: bpy.types.Scene) -> Iterator[bpy.types.Object]:
     """Yields the meshes of Blender's rigid body world that Sinew has no role for."""
     world = scene.rigidbody_world
