@@ -20,7 +20,7 @@ from sinew.addon.export.joints import read_joints
 from sinew.addon.export.participant_subset import only_bodies
 from sinew.addon.export.participants import find_participants
 from sinew.addon.objects import roles
-from sinew.addon.panels import panels, rigid_body_layout
+from sinew.addon.panels import collision_layout, material_layout, panels, rigid_body_layout
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import UNLIMITED
 from test_addon import context_of
@@ -373,6 +373,16 @@ def test_the_panel_says_what_is_read() -> None:
     assert "Mass: 1 kg / Shape: Convex Hull / Friction: 0.5, on the same: 0.25" in lines
     assert f"Hinge {hinge.name}: with Floor" in lines
     assert rigid_body_layout.OUT_NOTE[:30] in lines
+    for obj, drawn, unread in (
+        (box, material_layout.draw_material, "density"),
+        (box, collision_layout.draw_collision, "body_friction"),
+        (floor, collision_layout.draw_collider, "friction"),
+    ):
+        for is_read in (True, False):
+            obj.sinew.use_rigid_body, layout = is_read, FakeLayout()
+            drawn(layout, context_of(obj))
+            assert (unread in {name for _, name in layout.drawn}) != is_read, unread
+        obj.sinew.use_rigid_body = True
     layout = FakeLayout()
     rigid_body_layout.draw_rigid_body(layout, context_of(floor))
     assert "which Blender takes as a Convex Hull" in " ".join(layout.lines)

@@ -202,6 +202,9 @@ def test_every_property_is_in_a_table() -> None:
 
 def test_every_setting_is_drawn_in_its_panel() -> None:
     made = objects_of_all_roles()
+    ground = made[COLLIDER]
+    with bpy.context.temp_override(object=ground, active_object=ground, selected_objects=[ground]):
+        bpy.ops.rigidbody.object_add(type="PASSIVE")  # what shows the panel Rigid Body
     states: list[dict[str, Any]] = [
         {"use_scene_range": False},
         {"sizing": "SIZE"},
@@ -303,6 +306,7 @@ def test_the_digest_knows_what_changes_a_bake() -> None:
 def test_each_role_is_declared_once() -> None:
     shown = [name for role in (*ROLES, FLESH) for name in role.panels]
     shown.remove("attachments")  # bodies and wraps have it
+    shown.remove("rigid_body")  # bodies and colliders have it
     assert len(shown) == len(set(shown)), "a panel belongs to one role"
     assert set(shown) | panels.SCENE_PANELS == {name for name, *_ in panels.PANEL_TABLE}
     items = add_box().sinew.bl_rna.properties["role"].enum_items

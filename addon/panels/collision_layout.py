@@ -9,6 +9,7 @@ import bpy
 
 from ...solver.scene.settings.collision_settings import (
     BODY_COLLISION_SETTINGS,
+    BODY_FRICTION,
     COLLIDER_FRICTION,
     COLLIDER_SETTINGS,
     COLLIDER_THICKNESS,
@@ -20,6 +21,7 @@ from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from ..baking import attach_force_curves, bake_status, frame_report_reader
 from ..blender_data import collider_force_curves
 from ..objects import collision_filter
+from ..objects.rigid_body_settings import counting_rigid_body
 from ..overlays import contact_overlay
 from ..properties.role_definitions import BODY
 from ..runtime.quantity_text import quantity_text
@@ -45,8 +47,9 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     column = locked_column(layout, context)
     # of both that are called Self Collisions, the one that counts
     other_switch = SELF_COLLISION if settings.motion == POSE else SELF_CONTACT
-    shown = (each for each in (*BODY_COLLISION_SETTINGS, SELF_CONTACT) if each != other_switch)
-    draw_settings(column, obj, (FRICTION_PRESET, *shown))
+    hidden = {other_switch.name, *_frictions_of_blender(obj)}
+    shown = (FRICTION_PRESET, *BODY_COLLISION_SETTINGS, SELF_CONTACT)
+    draw_settings(column, obj, (each for each in shown if each.name not in hidden))
     if settings.motion == POSE:
         draw_wrapped(column, POSE_FRICTION_NOTE, "INFO", context)
     elif settings.use_fracture:
@@ -64,10 +67,17 @@ def draw_collider(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     )
     if settings.collider_shape == "PLANE":
         draw_wrapped(column, GROUND_SIDE_NOTE, "INFO", context)
-    draw_settings(column, obj, (FRICTION_PRESET, *SURFACE_SETTINGS))
+    hidden = _frictions_of_blender(obj)
+    draw_settings(column, obj, (each for each in (FRICTION_PRESET, *SURFACE_SETTINGS) if each.name not in hidden))
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)
     _draw_forces(layout, context.scene, obj)
+
+
+def _frictions_of_blender(obj: bpy.types.Object) -> set[str]:
+    """Returns the names of the settings that do not count where Blender's Rigid Body settings say the friction."""
+    found = (FRICTION_PRESET, BODY_FRICTION, COLLIDER_FRICTION)
+    return {each.name for each in found} if counting_rigid_body(obj) is not None else set()
 
 
 def _draw_forces(layout: bpy.types.UILayout, scene: bpy.types.Scene, obj: bpy.types.Object) -> None:

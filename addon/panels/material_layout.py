@@ -7,6 +7,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import POSE
 from ...solver.scene.settings.material_settings import (
+    DENSITY,
     MASS_DAMPING,
     MATERIAL_PAINTS,
     MATERIAL_SETTINGS,
@@ -17,6 +18,7 @@ from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
 from ..baking import frame_report_reader
+from ..objects.rigid_body_settings import counting_rigid_body
 from . import self_weight_hints
 from .flesh_locked_rows import draw_flesh_note, feature_column
 from .hints import draw_hints
@@ -31,7 +33,8 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
     column.prop(settings, "preset")
-    draw_settings(column, obj, (each for each in MATERIAL_SETTINGS if each not in DAMPING_SETTINGS))
+    read_elsewhere = DAMPING_SETTINGS if counting_rigid_body(obj) is None else (*DAMPING_SETTINGS, DENSITY)
+    draw_settings(column, obj, (each for each in MATERIAL_SETTINGS if each not in read_elsewhere))
     _draw_damping(column, obj, STIFFNESS_DAMPING)
     draw_hints(layout, context, "material", self_weight_hints.body_hints(obj, context.scene))
     folded = draw_fold(layout, "material")
