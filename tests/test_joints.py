@@ -136,6 +136,19 @@ def test_bodies_with_a_joint_pass_through_each_other_unless_they_collide(tmp_pat
     assert all(report.contacts == 0 for report in run.reports)
 
 
+def test_bodies_on_joints_of_their_own_swing_like_one_though_they_could_touch(tmp_path: Path) -> None:
+    rods = [hanging_rod(1.5, (0.0, 2.0 * n, 0.0), f"rod{n}") for n in range(2)]
+    joints = [
+        Joint("", rod.key, "hinge", joint_frame((0.0, 2.0 * n, 0.0), Z_ALONG_Y), rod.key) for n, rod in enumerate(rods)
+    ]
+    (tmp_path / "one").mkdir()
+    run, alone = jointed_run(tmp_path, rods, joints), jointed_run(tmp_path / "one", rods[:1], joints[:1])
+    for each in (run, alone):
+        each.advance(8)
+    assert run.reports[-1].contacts == 0 and not any(report.unsettled for report in run.reports)
+    np.testing.assert_allclose(rod_angles(run), float(rod_angles(alone)[0]), atol=1e-6)
+
+
 def test_joints_are_stored_and_count_in_the_digest(tmp_path: Path) -> None:
     bodies, joints = free_pair(GENERIC_JOINT, lower=np.array([-1.0, *[-UNLIMITED] * 5]))
     scene = Scene(bodies, joints=joints)

@@ -42,6 +42,18 @@ def give_back(obj: bpy.types.Object) -> None:
             _clear_cache(world)
 
 
+def detach(copy: bpy.types.Scene) -> None:
+    """Takes all objects out of the rigid body world of a copy of a scene.
+
+    The copy shares the collections of the original. With it Blender would delete what Bullet has of these objects,
+    which the world of the original still uses, and crash later.
+    """
+    world = copy.rigidbody_world
+    if world is not None:
+        world.enabled = False
+        world.collection = world.constraints = None
+
+
 def _worlds(obj: bpy.types.Object) -> Iterator[bpy.types.RigidBodyWorld]:
     """Yields the rigid body worlds of the scenes that have an object."""
     for scene in obj.users_scene:

@@ -14,7 +14,7 @@ from types import TracebackType
 import bpy
 from mathutils import Matrix
 
-from ..blender_data import object_hiding, sinew_modifier
+from ..blender_data import object_hiding, rigid_body_world, sinew_modifier
 from .render_levels import RenderLevels, apply_render_levels
 
 COPY_NAME = ".Sinew Stage"
@@ -36,6 +36,7 @@ class SceneCopy:
             self._scene = self._source.copy()
             self._scene.name = COPY_NAME
             _remove_contents(self._scene)
+            rigid_body_world.detach(self._scene)
             for obj, cut in self._cuts.items():
                 self._copies[obj] = self._copy(obj, cut)
         except BaseException:

@@ -197,8 +197,9 @@ class StepAttempt:
         linear = self.linear_forces()
         if across is not None and len(linear.pairs):
             across = np.concatenate([np.zeros((len(linear.pairs), 3)), across])
-        # contacts know which islands they join, and not which ones attachments do
-        is_frozen = contacts.frozen_nodes() if contacts and not len(linear.pairs) else None
+        # contacts know which islands they join, and neither which ones attachments do nor which ones joints still move
+        may_freeze = not len(linear.pairs) and bounds.joints is None
+        is_frozen = contacts.frozen_nodes() if contacts and may_freeze else None
         return ExternalForces(
             self.gravity,
             bounds.is_fixed,
