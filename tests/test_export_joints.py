@@ -181,6 +181,18 @@ def test_a_passive_body_stays_an_obstacle_for_blender() -> None:
     assert floor.name in scene.rigidbody_world.collection.objects
 
 
+def test_a_copy_of_a_scene_has_none_of_blenders_rigid_bodies() -> None:
+    """With the copy Blender would delete what the world of the original still uses, and crash."""
+    scene = fresh()
+    post = rigid_box("Post", kind="PASSIVE")
+    add_constraint("POINT", post, rigid_box("Box"))
+    with SceneCopy(scene, {post: None}) as scene_copy:
+        world = scene_copy.scene.rigidbody_world
+        assert (world.enabled, world.collection, world.constraints) == (False, None, None)
+    assert {obj.name for obj in scene.rigidbody_world.collection.objects} == {"Post", "Box"}
+    assert len(scene.rigidbody_world.constraints.objects) == 1
+
+
 # constraints
 
 

@@ -151,32 +151,32 @@ def chain_gaps(links: Sequence[bpy.types.Object], frames: Sequence[int]) -> floa
 
 def test_a_chain_swings_against_a_post_and_stays_together(tmp_path: Path) -> None:
     fresh()
-    links = make_chain(6)
+    links = make_chain(5)
     post = rigid_box("Post", (0.0, 0.0, -1.2), (0.3, 2.0, 0.3), kind="PASSIVE")
     take_over_world()
-    frames = range(1, 61)
+    frames = range(1, 37)
     bake(tmp_path, frames[-1])
     assert chain_gaps(links, frames) < 1e-4
     inside = max(
         0.15 - float(np.abs(positions(link, frames)[..., [0, 2]] - [0.0, -1.2]).max(axis=-1).min()) for link in links
     )
-    assert inside < 0.01
+    assert -0.05 < inside < 0.01, "the post stops it"
     assert post.sinew.role == "COLLIDER"
 
 
 def test_a_chain_bakes_on_where_it_was_stopped(tmp_path: Path) -> None:
     found = []
-    for name, stops in (("whole", (40,)), ("parts", (23, 40))):
+    for name, stops in (("whole", (30,)), ("parts", (18, 30))):
         fresh()
-        links = make_chain(4)
-        rigid_box("Floor", (0.0, 0.0, -1.6), (9.0, 9.0, 1.0), kind="PASSIVE")
+        links = make_chain(3)
+        rigid_box("Floor", (0.0, 0.0, -1.4), (9.0, 9.0, 1.0), kind="PASSIVE")
         take_over_world()
         (tmp_path / name).mkdir()
         bake(tmp_path / name, stops[0])
         if len(stops) > 1:
             bpy.context.scene.frame_end = stops[1]
             assert commands.run_in_blender(["bake", "--resume"]) == 0
-        found.append(np.stack([positions(link, (24, 40)) for link in links]))
+        found.append(np.stack([positions(link, (19, 30)) for link in links]))
     np.testing.assert_array_equal(*found)
 
 

@@ -41,7 +41,7 @@ from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.sample_times import frames_per_second
 from ..evaluation.scene_copy import SceneCopy
-from ..objects.rigid_body_constraints import ENABLED_PATH, carrier, constraint_ends, is_body
+from ..objects.rigid_body_constraints import ENABLED_PATH, WORLD_NAME, carrier, constraint_ends, is_body
 from .bone_meshes import RestTransform
 from .participants import ObjectKeys, Participants
 from .sampling_context import Sampling
@@ -81,9 +81,9 @@ def read_joints(scene_copy: SceneCopy, inputs: Participants) -> tuple[Joint, ...
 def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Object, key: str) -> Joint:
     ends = constraint_ends(obj)  # original objects, not evaluated ones
     for end in ends:
-        if is_body(end) and end not in inputs.bodies:
-            other = ends[0] if end == ends[1] else ends[1]
-            raise BadInput("joint-to-baked", name=obj.name, body=other.name if other else "", end=end.name)
+        if end is not None and is_body(end) and end not in inputs.bodies:
+            other = next((each.name for each in ends if each is not None and each != end), WORLD_NAME)
+            raise BadInput("joint-to-baked", name=obj.name, body=other, end=end.name)
     own = scene_copy.evaluated(obj).rigid_body_constraint
     unit = inputs.unit
     lower, upper = _limits(own, unit)
@@ -190,7 +190,7 @@ def joint_parts(
     own, other = obj.rigid_body_constraint, carrier(obj)
     waiting += [each for each in (obj, other) if each is not None and not is_body(each)]
     springs = [rna.identifier for rna in own.bl_rna.properties if rna.identifier.startswith(SPRING_PREFIXES)]
-    parts = ["joint", name_at_first_bake(obj, obj.name)]
+    parts: Parts = ["joint", name_at_first_bake(obj, obj.name)]
     parts += rna_parts(own, {*UNREAD, *springs}, animated_paths(obj), "rigid_body_constraint.")
     for end in constraint_ends(obj):
         parts.append("" if end is None else names.get(end) or name_at_first_bake(end, end.name))
