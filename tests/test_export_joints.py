@@ -173,6 +173,21 @@ def test_blenders_world_leaves_alone_what_sinew_moves_and_gets_it_back() -> None
     assert not own.sinew.is_out_of_world
 
 
+def test_a_body_stays_in_its_scene_where_the_world_has_its_only_collection() -> None:
+    scene = fresh()
+    own = bpy.data.collections.new("Everything")
+    scene.collection.children.link(own)
+    box = rigid_box("Box")
+    scene.rigidbody_world.collection = own
+    own.objects.link(box) if box.name not in own.objects else None
+    for collection in box.users_collection:
+        if collection != own:
+            collection.objects.unlink(box)
+    take_over_world()
+    assert (box.name in scene.objects, box.sinew.is_out_of_world) == (True, False)
+    assert "rigid-moved-by-blender" in {problem.kind for problem in input_warnings.input_warnings(scene)}
+
+
 def test_a_passive_body_stays_an_obstacle_for_blender() -> None:
     scene = fresh()
     floor = rigid_box("Floor", (0.0, 0.0, 0.0), (9.0, 9.0, 1.0), "PASSIVE")

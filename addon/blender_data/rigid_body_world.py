@@ -21,14 +21,22 @@ def moved_objects(scene: bpy.types.Scene) -> set[bpy.types.Object]:
 
 
 def take_out(obj: bpy.types.Object) -> None:
-    """Takes an object that moves out of Blender's rigid body worlds; one that does not move stays an obstacle there."""
+    """Takes an object that moves out of Blender's rigid body worlds; one that does not move stays an obstacle there.
+
+    So does one that would no longer be in its scene, where the collection of the world is part of that.
+    """
     if obj.rigid_body is None or obj.rigid_body.type != "ACTIVE":
         return
-    for world in _worlds(obj):
-        if obj in world.collection.objects.values() and world.collection.library is None:
+    for scene, world in _worlds(obj):
+        if _may_leave(obj, scene, world.collection):
             world.collection.objects.unlink(obj)
             obj.sinew.is_out_of_world = True
             _clear_cache(world)
+
+
+def stays_in_world(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
+    """Whether Blender's rigid body world moves an object that cannot be taken out of it."""
+    return obj in moved_objects(scene) and not _may_leave(obj, scene, scene.rigidbody_world.collection)
 
 
 def give_back(obj: bpy.types.Object) -> None:
@@ -36,7 +44,7 @@ def give_back(obj: bpy.types.Object) -> None:
     if not obj.sinew.is_out_of_world:
         return
     obj.sinew.is_out_of_world = False
-    for world in _worlds(obj) if obj.rigid_body is not None else ():
+    for _, world in _worlds(obj) if obj.rigid_body is not None else ():
         if obj not in world.collection.objects.values() and world.collection.library is None:
             world.collection.objects.link(obj)
             _clear_cache(world)
@@ -54,12 +62,19 @@ def detach(copy: bpy.types.Scene) -> None:
         world.collection = world.constraints = None
 
 
-def _worlds(obj: bpy.types.Object) -> Iterator[bpy.types.RigidBodyWorld]:
-    """Yields the rigid body worlds of the scenes that have an object."""
+def _may_leave(obj: bpy.types.Object, scene: bpy.types.Scene, collection: bpy.types.Collection) -> bool:
+    """Whether an object is in a collection, and stays in a scene when it is taken out of it."""
+    others = {scene.collection, *scene.collection.children_recursive} - {collection}
+    is_in = obj in collection.objects.values() and collection.library is None
+    return is_in and bool(others & {*obj.users_collection})
+
+
+def _worlds(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Scene, bpy.types.RigidBodyWorld]]:
+    """Yields the scenes that have an object, with their rigid body worlds."""
     for scene in obj.users_scene:
         world = scene.rigidbody_world
         if world is not None and world.collection is not None:
-            yield world
+            yield scene, world
 
 
 def _may_move(settings: bpy.types.RigidBodyObject) -> bool:

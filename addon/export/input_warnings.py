@@ -12,6 +12,7 @@ import bpy
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import sinew_modifier
+from ..blender_data.rigid_body_world import stays_in_world
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import flesh_supports, roles, self_weight_collapse
@@ -37,7 +38,7 @@ def input_warnings(scene: bpy.types.Scene) -> Iterator[SinewError]:
     yield from contact_warnings.contact_warnings(scene)
     yield from field_warnings(scene)
     for obj in roles.bodies(scene):
-        yield from _rigid_body_warnings(obj)
+        yield from _rigid_body_warnings(obj, scene)
         yield from _custom_normal_warnings(obj)
         yield from _loose_muscle_warnings(obj, scene)
         yield from _posed_twice_warnings(obj)
@@ -78,8 +79,10 @@ def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
         yield SinewError("attachment-twice", name=obj.name, target=f'"{label}"' if is_name else label)
 
 
-def _rigid_body_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
+def _rigid_body_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """What Blender's rigid bodies have and Sinew's have not."""
+    if stays_in_world(obj, scene):
+        yield SinewError("rigid-moved-by-blender", name=obj.name, collection=scene.rigidbody_world.collection.name)
     rigid_body = counting_rigid_body(obj)
     if rigid_body is not None and rigid_body.restitution > 0.0:
         yield SinewError("rigid-bounces", name=obj.name, value=f"{rigid_body.restitution:.2g}")

@@ -64,6 +64,7 @@ READ_ROWS = {
     "PISTON": MOTOR_ROWS,
     "GENERIC": tuple(range(AXIS_COUNT)),
 }
+LEAST_FORCE = 1.0e-9  # [N] at which a joint breaks whose threshold is 0
 DEFAULT_SUBSTEPS = 10  # of a scene without a rigid body world
 UNREAD = {"object1", "object2", "spring_type", "use_override_solver_iterations", "solver_iterations"}
 SPRING_PREFIXES = ("use_spring_", "spring_")
@@ -92,6 +93,7 @@ def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Obje
         first, second = second, first
     else:
         lower[ANGLE_ROWS], upper[ANGLE_ROWS] = -upper[ANGLE_ROWS], -lower[ANGLE_ROWS]
+    threshold = own.breaking_threshold * unit * _substep_rate(inputs.scene)
     force = (
         own.motor_lin_max_impulse * unit * own.use_motor_lin,
         own.motor_ang_max_impulse * unit**2 * own.use_motor_ang,
@@ -107,7 +109,7 @@ def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Obje
         upper,
         motor_speed=(own.motor_lin_target_velocity * unit, own.motor_ang_target_velocity),
         motor_force=force,
-        breaking_force=own.breaking_threshold * unit * _substep_rate(inputs.scene) if own.use_breaking else None,
+        breaking_force=max(threshold, LEAST_FORCE) if own.use_breaking else None,
         is_enabled=bool(own.enabled),
         collides=not own.disable_collisions,
     )

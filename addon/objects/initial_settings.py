@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
@@ -37,7 +38,7 @@ def make_new_rigid_body(obj: bpy.types.Object) -> None:
         return
     make_new_body(obj)
     obj.sinew.use_rigid_body = obj.rigid_body is not None
-    obj.sinew.method = "RIGID"
+    obj.sinew.motion, obj.sinew.method = ELASTIC, "RIGID"
 
 
 def make_new_collider(obj: bpy.types.Object) -> None:

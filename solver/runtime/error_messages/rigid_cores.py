@@ -43,6 +43,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" has a Bounciness of {value} in Blender. Sinew has none: it does not bounce back.',
         "Set Bounciness to 0 in Blender's Rigid Body panel to hide this.",
     ),
+    "rigid-moved-by-blender": (
+        'Blender\'s rigid body world moves "{name}", too: its collection "{collection}" is part of the scene.',
+        "Choose a collection of its own for the Rigid Body World, or unlink the object from it.",
+    ),
     "rigid-compound": (
         '"{name}" has the shape Compound Parent in Blender. Sinew takes its own mesh alone.',
         "Join the parts to one mesh, or choose Mesh or Convex Hull as Shape.",
