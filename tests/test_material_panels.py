@@ -257,6 +257,7 @@ def test_the_physics_tab_offers_what_suits_the_object() -> None:
     assert offered(box) == offered(source) == ["SINEW_MT_make"]
     assert offered_roles(box) == [
         "make_body",
+        "make_rigid",
         "make_flesh",
         "make_muscle",
         "make_bone",
