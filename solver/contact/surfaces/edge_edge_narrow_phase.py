@@ -6,8 +6,8 @@ as the height of a point over a triangle is (`time_of_impact.py`): it changes si
 
 Two convex edges touch only if all four faces beside them lie on their own side of the plane along both edges. So
 n = ± (e × f) / ‖e × f‖, which keeps a away from b, has the sign for which the faces of b are below the plane and those
-of a above it. If neither sign has this property, other features touch, and points detect them. Faces of sheets are on no
-side, so their edges have none (`SharpEdges.ends`); the motion tells from where they come.
+of a above it. If neither sign has this property, other features touch, and points detect them. Faces of sheets are on
+no side, so their edges have none (`SharpEdges.ends`); the motion tells from where they come.
 """
 
 from __future__ import annotations
