@@ -15,20 +15,23 @@ from fixtures.rigid_bodies import FLOOR, momenta, rigid_box, run_of
 from fixtures.scenes import block
 from fixtures.sheets import grid
 from fixtures.shells import unit_sphere
+from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.self_intersections import crossing_faces
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.contact import Collider, Collision
 from sinew.solver.scene.flesh import Flesh
-from sinew.solver.scene.goal import Goal
 from sinew.solver.scene.pressure import Pressure
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Fracture, Heat, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.sheet import wrinkle_width
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
+from sinew.solver.scene.tracks import TrackReader, TrackWriter
+from sinew.solver.simulation.diagnostics.diagnose import diagnose
 
 COTTON = SHEET_PRESETS["COTTON"]
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -134,8 +137,6 @@ def test_cloth_lies_on_a_rigid_box(tmp_path: Path) -> None:
 
 
 def _depth(vertices: np.ndarray, triangles: np.ndarray, points: np.ndarray) -> float:
-    from sinew.solver.mesh.geometry.closest_point import closest_points
-
     return float(closest_points(build_bvh(vertices, triangles), points).distance.max())
 
 
@@ -207,10 +208,10 @@ def test_a_saved_scene_says_that_a_body_is_a_sheet(tmp_path: Path) -> None:
         ("Plasticity", {"plasticity": Plasticity()}),
         ("Heat", {"heat": Heat()}),
         ("Rigid Core", {"core": Core()}),
-        ("Goal", {"goal": Goal()}),
         ("Gravity Already in Shape", {"gravity_in_shape": True}),
         ("attributes", {"attributes": ("von-mises",)}),
-        ("Attachments", {"bindings": (BodyBinding("other"),)}),
+        ("exact Attachments", {"bindings": (BodyBinding("other"),)}),
+        ("exact Attachments", {"attachments": (Attachment("other", "fixed", 0.1, is_exact=True),)}),
     ],
 )
 def test_what_sheets_do_not_support_is_refused_by_name(tmp_path: Path, feature: str, settings: dict[str, Any]) -> None:
@@ -236,9 +237,6 @@ def test_a_triangle_without_area_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_check_says_where_a_sheet_is_too_coarse(tmp_path: Path) -> None:
-    from sinew.solver.scene.tracks import TrackReader, TrackWriter
-    from sinew.solver.simulation.diagnostics.diagnose import diagnose
-
     TrackWriter(tmp_path).close()
     width = wrinkle_width(COTTON.material, COTTON.sheet, 9.81)
     assert 0.08 < width < 0.13
