@@ -96,7 +96,7 @@ class EdgeEdgeSearch:
         """
         self.surfaces, self.edges, self.start = surfaces, edges, start
         self.may_touch = surfaces.edges_may_touch
-        self.pairs = NO_INDICES, NO_INDICES
+        self.pairs, self.kept_distance = (NO_INDICES, NO_INDICES), np.zeros(0)
         self.searched_end: Floats | None = None
         self.margin = np.empty(len(start))
         self.tracked = self._track_previous(previous)
@@ -180,8 +180,12 @@ class EdgeEdgeSearch:
     def _is_same_pair(self, tracked: _TrackedEdges, a: np.int32, b: np.int32) -> Bools:
         """Returns which contacts belong to a pair of edges: the same ones, or neighbours on both chains."""
         ends, one, other = self.edges.ends, self.edges.ends[a, :2], self.edges.ends[b, :2]
-        beside = np.isin(ends[tracked.a, :2], one).any(axis=1) & np.isin(ends[tracked.b, :2], other).any(axis=1)
-        return beside & (self._key(tracked.a, tracked.b) == self._key(a, b))
+        is_same = self._key(tracked.a, tracked.b) == self._key(a, b)
+        on_chains = np.flatnonzero(is_same)
+        if len(on_chains):
+            near_a, near_b = ends[tracked.a[on_chains], :2], ends[tracked.b[on_chains], :2]
+            is_same[on_chains] = np.isin(near_a, one).any(axis=1) & np.isin(near_b, other).any(axis=1)
+        return is_same
 
     def _planes(self, tracked: _TrackedEdges, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
@@ -205,7 +209,7 @@ class EdgeEdgeSearch:
         """
         (a, b), edges = self.pairs, self.edges
         out = EdgeCrossings.allocate(len(a))
-        count = find_edge_crossings(a, b, self.start, end, edges.arrays, self._thickness(a, b), out)
+        count = find_edge_crossings(a, b, self.start, end, edges.arrays, self.kept_distance, out)
         found = _TrackedEdges(
             out.a[:count],
             out.b[:count],
@@ -303,6 +307,7 @@ class EdgeEdgeSearch:
             )
             if count <= room:
                 self.pairs = self._without_repeated(a[:count], b[:count])
+                self.kept_distance = self._thickness(*self.pairs)
                 return
             room = count
 

@@ -19,10 +19,8 @@ MIN_CURVATURE_ANGLE = np.radians(60.0)  # bend of a surface over the size of a t
 # The same beside sheets: the middle of a triangle of edges h that lies on a ball of radius r is h²/6r inside of it,
 # more than the distance that others keep from sheets where r < 3 h.
 MIN_SHEET_CURVATURE_ANGLE = np.radians(20.0)
-CELL_SIZE, SHEET_CELL_SIZE = (
-    0.5,
-    0.125,
-)  # of cubes in which one point stands for all, in spacings; the same beside sheets
+CELL_SIZE = 0.5  # side of the cubes in which one vertex stands for all, in spacings
+SHEET_CELL_SIZE = 0.125  # the same beside sheets
 
 
 @dataclass(frozen=True)
