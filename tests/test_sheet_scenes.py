@@ -26,6 +26,7 @@ from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.contact import Collider, Collision
 from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.pressure import Pressure
+from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Fracture, Heat, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.sheet import wrinkle_width
@@ -209,6 +210,7 @@ def test_a_saved_scene_says_that_a_body_is_a_sheet(tmp_path: Path) -> None:
         ("Heat", {"heat": Heat()}),
         ("Rigid Core", {"core": Core()}),
         ("Gravity Already in Shape", {"gravity_in_shape": True}),
+        ("a Direction of Rest Scale", {"rest_scale": RestScale(0.9, direction=np.ones((169, 3)))}),
         ("attributes", {"attributes": ("von-mises",)}),
         ("exact Attachments", {"bindings": (BodyBinding("other"),)}),
         ("exact Attachments", {"attachments": (Attachment("other", "fixed", 0.1, is_exact=True),)}),
@@ -225,6 +227,27 @@ def test_breakable_bodies_beside_sheets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         run_of(tmp_path, cloth(), block(key="glass", fracture=Fracture(1.0e3)))
     assert caught.value.kind == "sheet-beside-fracture"
+
+
+@pytest.mark.parametrize("preset", ["COTTON", "RUBBER"])
+def test_a_sheet_grows_to_its_rest_scale_without_stress(tmp_path: Path, preset: str) -> None:
+    """By a track, and where it is painted; its mass stays."""
+    body = cloth(6, preset=preset)
+    body = replace(body, material=replace(body.material, mass_damping=20.0), rest_scale=RestScale(1.0))
+    times, values = np.array([0.0, 0.5]), np.array([1.0, 0.9])
+    run = run_of(tmp_path, body, gravity=WEIGHTLESS, frame_end=60, body__cloth__rest_scale=(times, values))
+    mass = run.built.model.mass.sum()
+    run.advance(40)
+    np.testing.assert_allclose(run.render["cloth"], 0.9 * body.vertices, atol=1e-3)
+    assert run.built.model.mass.sum() == mass
+    paint = (body.vertices[:, 0] > 0.01).astype(float)
+    painted = replace(body, rest_scale=RestScale(0.9, paint))
+    run = run_of(tmp_path / "painted", painted, gravity=WEIGHTLESS, frame_end=60)
+    run.advance(40)
+    widths = [
+        np.ptp(run.render["cloth"][side, 1]) for side in (body.vertices[:, 0] < -0.24, body.vertices[:, 0] > 0.24)
+    ]
+    assert widths == pytest.approx([0.5, 0.45], rel=0.02)
 
 
 def test_a_triangle_without_area_is_refused_by_name(tmp_path: Path) -> None:

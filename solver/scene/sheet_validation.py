@@ -55,7 +55,7 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "Heat": body.heat is not None,
         "Rigid Core": body.core is not None,
         "Stretch Limit": body.stretch_limit is not None,
-        "Rest Scale": body.rest_scale.scale != 1.0 or tracks.has(f"body.{body.key}.rest_scale"),
+        "a Direction of Rest Scale": len(body.rest_scale.direction) > 0,
         "Rest Shape Follows Shape Keys": tracks.has(f"body.{body.key}.rest"),
         "Gravity Already in Shape": body.gravity_in_shape,
         "Keep as Start": body.start is not None,
