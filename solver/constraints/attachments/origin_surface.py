@@ -99,7 +99,7 @@ def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoi
     triangles = orient_outward(surface).surface.triangles
     E = youngs_modulus(model.mu[points.tet], model.lam[points.tet])
     if body.is_sheet:  # the moduli of its tets are those of contacts
-        E = np.full(len(points.tet), body.material.youngs_modulus)
+        E = np.full(len(points.tet), body.material.youngs_modulus, np.float64)
     volume = model.volume[own.tets].sum()
     return OriginSurface(
         name=body.name,

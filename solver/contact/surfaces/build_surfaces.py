@@ -25,9 +25,10 @@ from .sharp_feature_points import MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE, sh
 from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface, sheet_surface
 
 MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # angle between faces from which an edge of a collider is sharp
-# The same if nothing else needs surfaces: blades and spikes, but no boxes. A sheet between its vertices has nothing
-# that a box could meet.
-MIN_BLADE_ANGLE = np.radians(100.0)
+MIN_BLADE_ANGLE = np.radians(100.0)  # the same if nothing else needs surfaces: blades and spikes, but no boxes
+# The same beside sheets: an edge of the length h across one of the angle φ is up to h φ / 4 inside of it, more than the
+# distance that others keep from sheets from 14 degrees on.
+MIN_SHARP_EDGE_ANGLE_AT_SHEETS = np.radians(10.0)
 
 
 def make_collision_surfaces(
@@ -62,9 +63,9 @@ def make_collision_surfaces(
     )
     prescribed = prescribed if needs_surfaces else []
     sharp, has_sheets = [], any(mesh.sheet is not None for mesh in meshes)
-    sampling: tuple[float, ...] = (MIN_SHARP_EDGE_ANGLE if needs_surfaces or has_sheets else MIN_BLADE_ANGLE,)
+    sampling: tuple[float, ...] = (MIN_SHARP_EDGE_ANGLE if needs_surfaces else MIN_BLADE_ANGLE,)
     if has_sheets:
-        sampling += (MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE)
+        sampling = (MIN_SHARP_EDGE_ANGLE_AT_SHEETS, MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE)
     for number, collider in enumerate(scene.colliders):
         is_rigid = collider.key not in by_key
         part = _sharp_point_part(collider, size, sampling, tracks) if is_rigid else None

@@ -16,9 +16,9 @@ MAX_POINTS = 20_000
 MAX_TIP_COSINE = 0.7  # cosine between the normals of a vertex and one of its faces below which it is a tip
 MAX_SPIKE_COSINE = 0.5  # the same for a spike
 MIN_CURVATURE_ANGLE = np.radians(60.0)  # bend of a surface over the size of a tet from which an edge is sharp
-# The same beside sheets: the middle of a triangle of edges h that lies on a ball of radius r is h²/6r inside of it,
-# more than the distance that others keep from sheets where r < 3 h.
-MIN_SHEET_CURVATURE_ANGLE = np.radians(20.0)
+# The same beside sheets: a triangle of edges h on a ball of radius r, itself of triangles as large, is up to
+# h²/6r + h²/8r inside of it, more than the distance that others keep from sheets where r < 5 h.
+MIN_SHEET_CURVATURE_ANGLE = np.radians(10.0)
 CELL_SIZE = 0.5  # side of the cubes in which one vertex stands for all, in spacings
 SHEET_CELL_SIZE = 0.125  # the same beside sheets
 
