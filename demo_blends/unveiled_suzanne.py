@@ -24,7 +24,7 @@ def build() -> None:
     _hang_on_hand(_cloth())
     ground = stage.add_ground()
     ground.scale = (3.0, 3.0, 1.0)
-    stage.light_and_camera((0.5, -2.3, 1.05), (-0.03, 0.0, 0.56), lens=46.0)
+    stage.light_and_camera((0.5, -2.3, 1.05), (-0.03, 0.0, 0.49), lens=41.0)
 
 
 def _bust() -> None:
