@@ -62,6 +62,7 @@ def heights(folder: Path) -> np.ndarray:
     return before[edge, 2] - moved.positions["Curtain"][edge, 2]
 
 
+@pytest.mark.slow
 def test_a_curtain_that_is_pinned_by_its_upper_edge_hangs_in_a_bake(tmp_path: Path) -> None:
     fresh()
     obj = curtain()

@@ -66,6 +66,7 @@ def test_pinned_vertices_of_a_sheet_stay_where_they_are_and_no_others_are_held(t
     assert moved[~held].min() > 1.0e-6
 
 
+@pytest.mark.slow
 def test_weights_of_pins_are_springs_as_strong_as_mass(tmp_path: Path) -> None:
     body = curtain()
     edge = upper_edge(body)
@@ -95,6 +96,7 @@ def test_a_curtain_hangs_by_a_row_about_a_rod_that_moves(tmp_path: Path, kind: s
     assert sum(report.not_converged for report in run.reports) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_rigid", [False, True])
 def test_a_sheet_and_a_body_that_hang_on_each_other_keep_their_momenta(tmp_path: Path, is_rigid: bool) -> None:
     if is_rigid:
@@ -126,6 +128,7 @@ def test_a_painted_row_holds_what_is_painted_alone(tmp_path: Path) -> None:
     assert found[-1] > 0.01
 
 
+@pytest.mark.slow
 def test_a_row_breaks_under_its_load(tmp_path: Path) -> None:
     weight = 9.81 * 0.15 * WIDTH * LENGTH
     lows = []
@@ -156,6 +159,7 @@ def test_a_sheet_slides_along_what_it_is_attached_to(tmp_path: Path) -> None:
     assert np.abs(moved[:, 2]).max() < 0.01
 
 
+@pytest.mark.slow
 def test_a_goal_holds_vertices_exactly_and_pulls_others(tmp_path: Path) -> None:
     body = curtain()
     paint = np.where(body.vertices[:, 2] > -1e-9, 1.0, 0.5)
