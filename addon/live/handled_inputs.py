@@ -18,6 +18,7 @@ from ...solver.runtime.arrays import Floats
 from ...solver.scene.scene import Scene
 from ...solver.scene.settings.activation_settings import NO_SOURCE
 from ...solver.scene.settings.heat_settings import SOURCE_EXCHANGE, SOURCE_TEMPERATURE
+from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.muscle_settings import ACTIVATION
 from ...solver.scene.settings.pin_settings import PIN_STIFFNESS
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE
@@ -34,12 +35,14 @@ from ..export.colliders import plane_matrix
 from ..export.deforming_mesh_check import may_deform
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
+from ..objects import roles
 from ..objects.attachment_rows import hook_rows
 from .moved_channels import Channels, changed_channels
 
 GRAVITY, SCENE_SETTING, SETTING = "gravity", "scene setting", "setting"
 MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS = "matrix", "unit matrix", "plane", "bone", "points"
 MOVED = (MATRIX, UNIT_MATRIX, PLANE, BONE, POINTS)  # what has the channels of an object behind it
+MATERIAL_NAMES = {each.name for each in MATERIAL_SETTINGS}
 MAX_POINTS = 2000  # that are pinned and follow their object: each look sends all
 # a scale has the shapes of all bodies computed again in every step, whether it changes or not
 SETTINGS = {each.name: each for each in ANIMATABLE_SETTINGS if each.kind != SWITCH and each != REST_SCALE}
@@ -76,11 +79,16 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
 
 
 def _settings_of(obj: bpy.types.Object) -> Iterator[str]:
-    """Yields names of settings of a body that count; an activation that something computes is left out."""
-    read = value_reader(obj.sinew)
+    """Yields names of settings of a body that count; an activation that something computes is left out.
+
+    So are those of the material of rigid bodies and sheets, which cannot change.
+    """
+    read, left_out = value_reader(obj.sinew), {PIN_STIFFNESS.name}
+    if roles.is_rigid(obj) or roles.is_sheet(obj):
+        left_out |= MATERIAL_NAMES
     for name, setting in SETTINGS.items():
         is_computed = setting == ACTIVATION and source_of(obj) != NO_SOURCE
-        if setting.counts(read) and not is_computed and name != PIN_STIFFNESS.name:
+        if setting.counts(read) and not is_computed and name not in left_out:
             yield name
 
 
