@@ -46,6 +46,7 @@ SCENES = (
     "pec_bounce",
     "arm_layers",
     "playground",
+    "unveiled_suzanne",
 )
 SHEET_PICTURES = 9
 

@@ -15,20 +15,24 @@ from fixtures.rigid_bodies import FLOOR, momenta, rigid_box, run_of
 from fixtures.scenes import block
 from fixtures.sheets import grid
 from fixtures.shells import unit_sphere
+from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.self_intersections import crossing_faces
 from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.contact import Collider, Collision
 from sinew.solver.scene.flesh import Flesh
-from sinew.solver.scene.goal import Goal
 from sinew.solver.scene.pressure import Pressure
+from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Fracture, Heat, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.sheet import wrinkle_width
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
+from sinew.solver.scene.tracks import TrackReader, TrackWriter
+from sinew.solver.simulation.diagnostics.diagnose import diagnose
 
 COTTON = SHEET_PRESETS["COTTON"]
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -134,8 +138,6 @@ def test_cloth_lies_on_a_rigid_box(tmp_path: Path) -> None:
 
 
 def _depth(vertices: np.ndarray, triangles: np.ndarray, points: np.ndarray) -> float:
-    from sinew.solver.mesh.geometry.closest_point import closest_points
-
     return float(closest_points(build_bvh(vertices, triangles), points).distance.max())
 
 
@@ -207,10 +209,11 @@ def test_a_saved_scene_says_that_a_body_is_a_sheet(tmp_path: Path) -> None:
         ("Plasticity", {"plasticity": Plasticity()}),
         ("Heat", {"heat": Heat()}),
         ("Rigid Core", {"core": Core()}),
-        ("Goal", {"goal": Goal()}),
         ("Gravity Already in Shape", {"gravity_in_shape": True}),
+        ("a Direction of Rest Scale", {"rest_scale": RestScale(0.9, direction=np.ones((169, 3)))}),
         ("attributes", {"attributes": ("von-mises",)}),
-        ("Attachments", {"bindings": (BodyBinding("other"),)}),
+        ("exact Attachments", {"bindings": (BodyBinding("other"),)}),
+        ("exact Attachments", {"attachments": (Attachment("other", "fixed", 0.1, is_exact=True),)}),
     ],
 )
 def test_what_sheets_do_not_support_is_refused_by_name(tmp_path: Path, feature: str, settings: dict[str, Any]) -> None:
@@ -226,6 +229,27 @@ def test_breakable_bodies_beside_sheets_are_refused(tmp_path: Path) -> None:
     assert caught.value.kind == "sheet-beside-fracture"
 
 
+@pytest.mark.parametrize("preset", ["COTTON", "RUBBER"])
+def test_a_sheet_grows_to_its_rest_scale_without_stress(tmp_path: Path, preset: str) -> None:
+    """By a track, and where it is painted; its mass stays."""
+    body = cloth(6, preset=preset)
+    body = replace(body, material=replace(body.material, mass_damping=20.0), rest_scale=RestScale(1.0))
+    times, values = np.array([0.0, 0.5]), np.array([1.0, 0.9])
+    run = run_of(tmp_path, body, gravity=WEIGHTLESS, frame_end=60, body__cloth__rest_scale=(times, values))
+    mass = run.built.model.mass.sum()
+    run.advance(40)
+    np.testing.assert_allclose(run.render["cloth"], 0.9 * body.vertices, atol=1e-3)
+    assert run.built.model.mass.sum() == mass
+    paint = (body.vertices[:, 0] > 0.01).astype(float)
+    painted = replace(body, rest_scale=RestScale(0.9, paint))
+    run = run_of(tmp_path / "painted", painted, gravity=WEIGHTLESS, frame_end=60)
+    run.advance(40)
+    widths = [
+        np.ptp(run.render["cloth"][side, 1]) for side in (body.vertices[:, 0] < -0.24, body.vertices[:, 0] > 0.24)
+    ]
+    assert widths == pytest.approx([0.5, 0.45], rel=0.02)
+
+
 def test_a_triangle_without_area_is_refused_by_name(tmp_path: Path) -> None:
     body = cloth()
     vertices = body.vertices.copy()
@@ -236,9 +260,6 @@ def test_a_triangle_without_area_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_check_says_where_a_sheet_is_too_coarse(tmp_path: Path) -> None:
-    from sinew.solver.scene.tracks import TrackReader, TrackWriter
-    from sinew.solver.simulation.diagnostics.diagnose import diagnose
-
     TrackWriter(tmp_path).close()
     width = wrinkle_width(COTTON.material, COTTON.sheet, 9.81)
     assert 0.08 < width < 0.13

@@ -25,6 +25,7 @@ from sinew.solver.runtime.threads.thread_count import fair_thread_count
 from sinew.solver.scene.flesh import FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.formulation import COARSE_SOLVERS, with_unread_defaults
 from sinew.solver.scene.scene import PLASTICITY_LAWS
+from sinew.solver.scene.sheet import SHEET_LAWS
 from sinew.solver.scene.validation import check_scene
 
 pytestmark = pytest.mark.slow
@@ -37,12 +38,14 @@ sys.path.insert(0, sys.argv[1])
 from fixtures import fracture_scenes, flesh_scenes
 from fixtures.formulation_choices import CHOICES, resisting
 from fixtures.scenes import block
+from fixtures.sheets import grid
 from fixtures.tiny_bakes import tiny_scene, write_scene
 from sinew.solver.bake.run_bake import run_bake
 from sinew.solver.bake.warmup import compile_kernels
 from sinew.solver.constraints.stretch_limit import YIELDING_LAW
+from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.flesh import Flesh
-from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
 from sinew.solver.scene.stretch_limit import StretchLimit
 from sinew.solver.scene.tracks import TrackWriter
 compile_kernels.is_all_compiled = lambda: False
@@ -59,6 +62,10 @@ scenes = {"breaks": Scene((fracture_scenes.ball(),), fracture_scenes.FLOOR, fall
 for number, method in enumerate(CHOICES):
     body = resisting(block((2, 2, 2), (0.2, 0.2, 0.2), at=(0.0, 0.0, 0.01)), method)
     scenes[f"method-{number}"] = Scene((body,), fracture_scenes.FLOOR, Settings(frame_end=3, substeps=2))
+nodes, triangles = grid((6, 6), (0.4, 0.4))
+cloth = Body(nodes + [-0.2, -0.2, 0.21], triangles, meshing=Meshing("sheet"), collision=Collision(0.3, 0.0, True))
+below = block((2, 2, 2), (0.2, 0.2, 0.2), at=(-0.08, -0.07, 0.0), key="below")
+scenes["sheet"] = Scene((dataclasses.replace(cloth, key="cloth"), below), fracture_scenes.FLOOR, Settings(frame_end=8))
 for name, scene in scenes.items():
     scene.save(folder / name / "scene")
     TrackWriter(folder / name / "scene").close()
@@ -96,6 +103,7 @@ def test_the_small_scenes_have_everything_that_has_kernels_of_its_own() -> None:
     assert {collider.shape for scene in scenes for collider in scene.colliders} == {"plane", "mesh"}
     for has in ("fracture", "heat", "core"):
         assert any(getattr(body, has) is not None for body in bodies), has
+    assert {body.sheet.law for body in bodies if body.is_sheet} == set(SHEET_LAWS)
     gravity = scenes[0].settings.gravity
     assert any(has_self_weight_pressure(body, gravity) for body in bodies)
     assert any(flesh_has_pressure(scene, body, gravity) for scene in scenes for body in scene.bodies)

@@ -179,6 +179,12 @@ def is_between_bodies(row: bpy.types.PropertyGroup) -> bool:
     return roles.has_role(row.id_data, BODY) and roles.has_role(row.target, BODY)
 
 
+def may_be_exact(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a row may bind the nodes of a body to another one: rigid bodies and sheets have no tets for that."""
+    either = (row.id_data, row.target)
+    return is_between_bodies(row) and not any(roles.is_rigid(obj) or roles.is_sheet(obj) for obj in either)
+
+
 def may_break(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row has springs that may break: between surfaces, and not at an empty."""
     holds_flesh = roles.is_flesh(row.id_data) and is_to_bone(row) and holds_material(row)

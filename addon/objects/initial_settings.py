@@ -67,7 +67,7 @@ def _choose_tets(obj: bpy.types.Object) -> None:
     if _is_chosen(obj, *TET_SETTINGS):
         return
     obj.sinew.sizing = "COUNT"
-    if tet_estimate.is_sheet(obj):
+    if tet_estimate.has_no_volume(obj):
         obj.sinew.method = "ROBUST"
 
 

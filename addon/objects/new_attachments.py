@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_GROUP,
     ATTACHMENT_KIND,
@@ -21,14 +22,14 @@ from ...solver.scene.settings.surface_attachment_settings import (
     TO_BONE,
 )
 from ..blender_data.rna_serialisation import animated_paths
-from ..properties.role_definitions import BONE
+from ..properties.role_definitions import BODY, BONE
 from ..properties.table_editing import add_row
 from ..runtime.distinct_colors import distinct_colour
 from . import roles
 from .attachment_rows import (
     counting_rows,
     is_about,
-    is_between_bodies,
+    may_be_exact,
     row_about_armature,
     row_about_bone,
     row_surfaces,
@@ -71,23 +72,33 @@ def attach(
 ) -> list[bpy.types.PropertyGroup]:
     """Returns a new row about a target for each of some bodies that has none, exact where it fixes two bodies.
 
+    A sheet has the row itself, as nothing is attached to one.
+
     Args:
         objects: The bodies.
         target: A body, a collider, a bone mesh, a Wrap, or an empty.
         kind: Of the rows; None: what bones say of flesh, a spring at an empty, or else Fixed.
         reach: Of the rows [Blender units]; None: what bones say of flesh, or the default.
+
+    Raises:
+        BadInput: Two sheets cannot be attached to each other.
     """
     rows = []
-    for obj in objects:
-        if any(is_about(row, target) for row in obj.sinew.attachments):
+    for body in objects:
+        obj, other = body, target
+        if roles.has_role(target, BODY) and roles.is_sheet(target):
+            obj, other = target, body
+            if roles.is_sheet(body):
+                raise BadInput("attached-to-sheet", name=body.name, target=target.name)
+        if any(is_about(row, other) for row in obj.sinew.attachments):
             continue
-        row = add_attachment(obj, target)
-        says = target.type == "EMPTY" or (roles.is_flesh(obj) and roles.has_role(target, BONE))
+        row = add_attachment(obj, other)
+        says = other.type == "EMPTY" or (roles.is_flesh(obj) and roles.has_role(other, BONE))
         if kind is not None or not says:
             row.kind = kind or FIXED
         if reach is not None:
             row.reach = reach
-        row.is_exact = row.kind == FIXED and is_between_bodies(row) and not any(map(roles.is_rigid, (obj, target)))
+        row.is_exact = row.kind == FIXED and may_be_exact(row)
         rows.append(row)
     return rows
 

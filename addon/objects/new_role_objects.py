@@ -104,7 +104,7 @@ def add_ground(context: bpy.types.Context) -> bpy.types.Object:
     ground.location.z = min(ground.location.z, 0.0)
     (context.collection or context.scene.collection).objects.link(ground)
     roles.make_collider(ground, "PLANE")
-    sheets = [o for o in found if flesh_supports.falls(context.scene, o) and tet_estimate.is_sheet(o)]
+    sheets = [o for o in found if flesh_supports.falls(context.scene, o) and tet_estimate.has_no_volume(o)]
     ground.sinew.thickness = SHEET_GAP_SHARE * min((max(o.dimensions) for o in sheets), default=0.0)
     return ground
 

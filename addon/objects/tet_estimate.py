@@ -106,7 +106,7 @@ def preview_tet_count(obj: bpy.types.Object, unit: float, asked: int) -> int:
     return estimate_tets(found.lengths.tolist(), found.area, found.volume, replace(final, tet_size=size))
 
 
-def is_sheet(obj: bpy.types.Object) -> bool:
+def has_no_volume(obj: bpy.types.Object) -> bool:
     """Whether the mesh of `obj` encloses next to nothing, so that only tets that cover it can fill it."""
     found = measure_object(obj, 1.0)
     return found.area > 0.0 and found.volume < MAX_SHEET_VOLUME_RATIO * found.area**1.5

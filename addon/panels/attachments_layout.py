@@ -15,6 +15,7 @@ from ..objects.attachment_rows import (
     is_hook,
     is_to_bone,
     is_without_target,
+    may_be_exact,
     may_break,
     row_about_bone,
     row_label,
@@ -121,7 +122,7 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         rows.prop(chosen, "may_miss")
     if holds_material(chosen) and is_to_bone(chosen):
         rows.prop(chosen, "surface_only")
-    if chosen.kind == FIXED and is_between_bodies(chosen):
+    if chosen.kind == FIXED and is_between_bodies(chosen) and (may_be_exact(chosen) or chosen.is_exact):
         rows.prop(chosen, "is_exact")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):

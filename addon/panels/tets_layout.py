@@ -32,7 +32,7 @@ def draw_tets(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how finely the body is filled, and how many tets that makes."""
     obj, scene = context.object, context.scene
     settings = obj.sinew
-    if tet_estimate.is_sheet(obj) and not roles.is_sheet(obj):
+    if tet_estimate.has_no_volume(obj) and not roles.is_sheet(obj):
         locked_column(layout, context).operator("sinew.make_sheet", icon="MOD_CLOTH")
     if obj.rigid_body is not None and not roles.is_rigid(obj) and not roles.is_flesh(obj):
         locked_column(layout, context).operator("sinew.make_rigid", text="Make It Rigid", icon="RIGID_BODY")

@@ -8,7 +8,8 @@ A node of the mass m has the goal y(t), which follows the deformation of the ani
 
 with k_½ of the body, the stiffness over the mass at g = ½, and its damping ratio ζ. Position and velocity are those at
 the end of the step, so that no stiffness makes it unstable. A strength of 1 holds nodes exactly, and vertices painted
-with 1 are then drawn on the animated mesh, as exact pins are. A strength of 0 leaves the body free.
+with 1 are then drawn on the animated mesh, as exact pins are. A strength of 0 leaves the body free. Nodes of a sheet
+follow the vertices that they are.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..mechanics.model import Model
+from ..mechanics.model import Model, is_sheet
 from ..mesh.embedding import Binding
 from ..mesh.geometry.closest_point import closest_points
 from ..mesh.geometry.triangle_bvh import build_bvh
-from ..runtime.arrays import Bools, Floats, Indices
+from ..runtime.arrays import Bools, Floats, Indices, indices
 from ..runtime.errors import BadInput
 from ..scene.goal import Goal
 from ..scene.scene import Body
@@ -38,6 +39,17 @@ REMEMBERED_TIMES = 2  # begin and end of a step
 
 
 @dataclass(frozen=True, eq=False)
+class VertexMotion:
+    """How nodes follow a mesh of which they are vertices, (k,)."""
+
+    vertices: Indices
+
+    def targets(self, vertices: Floats) -> Floats:
+        """Returns where the nodes are [m], (k, 3), for all vertices now [m], (v, 3)."""
+        return vertices[self.vertices]
+
+
+@dataclass(frozen=True, eq=False)
 class BodyGoal(BodyPins):
     """The goal of one body. What exact pins do for the render mesh, it does where its strength is 1.
 
@@ -50,7 +62,7 @@ class BodyGoal(BodyPins):
     """
 
     goal: Goal
-    motion: DeformingMotion
+    motion: DeformingMotion | VertexMotion
     paint: Floats
     nodes: Indices
     origin: Indices
@@ -150,19 +162,24 @@ def make_goal(body: Body, goal: Goal, binding: Binding, model: Model, number: in
     """
     part = model.bodies[number]
     rest, tets = model.X[part.nodes], model.tets[part.tets] - np.int32(part.nodes.start)
-    near = closest_points(build_bvh(body.vertices, body.triangles), rest)
-    mesh = FollowedMesh(body.vertices, body.triangles)
-    motion = make_deforming_motion(mesh, rest, tets, np.ones(len(rest), bool), near.distance, tet_size)
+    painted = goal.paint if len(goal.paint) else np.ones(len(body.vertices))
+    motion: DeformingMotion | VertexMotion | None
+    if is_sheet(model, number):
+        motion = VertexMotion(indices(np.unique(body.triangles)))
+        paint = painted[motion.vertices]
+    else:
+        near = closest_points(build_bvh(body.vertices, body.triangles), rest)
+        mesh = FollowedMesh(body.vertices, body.triangles)
+        motion = make_deforming_motion(mesh, rest, tets, np.ones(len(rest), bool), near.distance, tet_size)
+        paint = np.einsum("kc,kc->k", painted[body.triangles[near.triangle]], near.weights)
     if motion is None:
         raise BadInput("goal-on-a-line", name=body.name)
-    painted = goal.paint if len(goal.paint) else np.ones(len(body.vertices))
-    paint = np.einsum("kc,kc->k", painted[body.triangles[near.triangle]], near.weights)
     is_pinned = np.zeros(len(body.vertices), bool)
     is_pinned[body.pinned] = is_pinned[body.attached] = True
     # pins draw theirs where they want them
     exact = np.flatnonzero((painted >= 1.0) & ~is_pinned).astype(np.int32)
-    # all nodes that exact vertices lie between are exact
-    paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
+    if not isinstance(motion, VertexMotion):  # all nodes that exact vertices lie between are exact
+        paint[tets[binding.tet[exact] - np.int32(part.tets.start)]] = 1.0
     tet, corner = tets_of_nodes(tets)
     origin = np.arange(len(rest), dtype=np.int32)
     followers = model.bound.within(part.nodes) if model.bound is not None else None

@@ -104,6 +104,27 @@ class FixedRegion:
         return replace(self, nodes=nodes.astype(np.int32), copy_of=place[first].astype(np.int32))
 
 
+@dataclass(frozen=True)
+class FixedVertices:
+    """Nodes of a sheet that are held because they are pinned vertices.
+
+    Attributes:
+        nodes: Nodes of the model, (r,).
+        rows: Which of the pinned vertices of the body each is, (r,).
+    """
+
+    nodes: Indices
+    rows: Indices
+
+    def node_targets(self, targets: Floats) -> Floats:
+        """Returns target positions of the nodes [m], (r, 3), for those of all pinned vertices [m]."""
+        return targets[self.rows]
+
+    def remapped(self, whole_tets: Indices, tets: Indices) -> FixedVertices:
+        """Returns the same: sheets do not break."""
+        return self
+
+
 def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:
     """Returns the vertices, by position in `tet_of_vertex` (q,), of each connected set of their tets."""
     used, tet_of = np.unique(tet_of_vertex, return_inverse=True)

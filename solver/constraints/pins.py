@@ -7,6 +7,7 @@ turned (a single one, a row) make a pivot instead: stiff springs, around which t
 What tets cannot follow, since the mesh is finer than they are, is corrected in the render positions alone:
 vertices of weight 1 are drawn on their targets, and vertices closer than a tet to them are drawn along, fading
 with the distance. After a release that correction dies away within a few frames.
+Vertices of a sheet are its nodes, each of which is held alone.
 
 Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share of the body's mass).
 """
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..mechanics.elastic_moduli import youngs_modulus
-from ..mechanics.model import Model
+from ..mechanics.model import Model, is_sheet
 from ..mechanics.state import State
 from ..mechanics.state_fields import PIN_ERROR_FIELD
 from ..mesh.embedding import Binding, interpolate_points
@@ -31,7 +32,7 @@ from ..runtime.jit import kernel
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .force import Force, ForceStep
-from .pin_regions import FixedRegion, find_regions, make_region, tells_rotation
+from .pin_regions import FixedRegion, FixedVertices, find_regions, make_region, tells_rotation
 from .point_forces import PointForces
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class BodyPins(Force):
     name: str
     body: int
     rest: Floats
-    regions: tuple[FixedRegion, ...]
+    regions: tuple[FixedRegion | FixedVertices, ...]
     springs: PinSprings
     exact: Indices
     exact_binding: Binding
@@ -227,10 +228,17 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
     mass = model.mass[model.bodies[number].nodes]
     varying = weights * _area_shares(body)[pinned] * mass.sum()
     elastic, borne, inertial = np.zeros((3, len(pinned)))
-    regions = []
+    regions: list[FixedRegion | FixedVertices] = []
+    around_tets = exact
+    if is_sheet(model, number):
+        is_node = barycentric[exact].max(axis=1, initial=0.0) == 1.0  # not so of vertices without faces
+        nodes, around_tets = exact[is_node], exact[~is_node]
+        corner = barycentric[nodes].argmax(axis=1)
+        regions += [FixedVertices(model.tets[tet[nodes], corner], nodes)] if len(nodes) else []
+        varying[nodes] = 0.0
     followers = model.bound.within(model.bodies[number].nodes) if model.bound is not None else None
-    for found in find_regions(model.tets, tet[exact]):
-        rows = exact[found]
+    for found in find_regions(model.tets, tet[around_tets]):
+        rows = around_tets[found]
         varying[rows] = 0.0
         if tells_rotation(bound[rows], tet_size):
             found_weights = barycentric[rows]

@@ -23,6 +23,7 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
 from ..mechanics.hyperelastic.nodal_averaging import NodalShare
 from ..mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ..mechanics.model import Model
+from ..mechanics.sheets.sheet_elements import SheetElements
 from ..mechanics.submodel import Submodel, make_submodel
 from ..runtime.arrays import Floats, Indices
 from ..scene.flesh import FLESH_TIME_SCHEMES
@@ -133,7 +134,7 @@ class GroupArrays:
     """
 
     model: Model
-    rest: tuple[Floats, Floats]
+    rest: tuple[Floats, Floats, SheetElements | None]
     tets: TetArrays
     tangent: Floats
     force: Floats
@@ -156,11 +157,12 @@ class FleshEvaluator:
         """Takes the arrays of a group from the workspace of the whole model."""
         part, pattern = group.part, group.part.model.pattern
         self.stiffness_damping = _select_rows(whole.stiffness_damping, part.tets)
-        self.group, self.rest = group, (whole.Dm_inverse, whole.volume)
+        self.group, self.rest = group, (whole.Dm_inverse, whole.volume, whole.sheets)
         arrays = workspace.flesh_arrays.get(group)
         if arrays is None or any(a is not b for a, b in zip(self.rest, arrays.rest, strict=True)):
-            Dm_inverse, volume = (_select_rows(values, part.tets) for values in self.rest)
-            model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume)
+            Dm_inverse, volume = (_select_rows(values, part.tets) for values in (whole.Dm_inverse, whole.volume))
+            sheets = None if whole.sheets is None else whole.sheets.of_tets(part.tets)
+            model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume, sheets=sheets)
             if arrays is None:
                 tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
                 arrays = GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)

@@ -54,9 +54,13 @@ def bind_to_triangles(mesh: TetMesh, triangle: npt.NDArray[np.integer], weights:
     """Returns places of triangles, (k,), with barycentric weights in these, (k, 3), in the hinges of a sheet."""
     sheet = mesh.sheet
     assert sheet is not None
-    hinge, corners = sheet.hinge[triangle], sheet.triangles[triangle]
-    shares = (mesh.tets[hinge][:, :, None] == corners[:, None, :]) * weights[:, None, :]
-    return Binding(indices(hinge), floats(shares.sum(axis=2), -1, 4))
+    hinge = sheet.hinge[triangle]
+    return Binding(indices(hinge), weights_in_hinges(mesh.tets[hinge], sheet.triangles[triangle], weights))
+
+
+def weights_in_hinges(hinges: Indices, nodes: Indices, weights: Floats) -> Floats:
+    """Returns the weights of the nodes of hinges, (k, 4) both, for those of some nodes of them, (k, c) both."""
+    return floats(((hinges[:, :, None] == nodes[:, None, :]) * weights[:, None, :]).sum(axis=2), -1, 4)
 
 
 def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:

@@ -392,6 +392,17 @@ PINNED = {
             "Jelly": {"tets": (4142, 200), "lowest": (0.6995, 0.002), "height_ratio": (0.89, 0.02)},
         },
     ),
+    "unveiled_suzanne": (
+        24,
+        {
+            "Cloth": {
+                "tets": (4720, 0.5),  # hinges
+                "lowest": (0.007, 0.006),
+                "x_at_the_end": (-0.006, 0.03),
+                "height_at_the_end": (0.58, 0.02),
+            }
+        },
+    ),
 }
 # those that bake for a minute or more
 LONG = ("arm_layers", "chocolate_egg", "glass_swan", "jelly_bowl", "playground", "squeezed_ball")

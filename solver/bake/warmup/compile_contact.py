@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compiles what runs where bodies meet each other or themselves: two boxes, one of which falls on the other, turned."""
+"""Compiles what runs where bodies meet each other or themselves: two boxes, one of which falls on the other, turned.
+
+The upper one is full of tets, or a sheet on tets and on a rigid box.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from ...runtime.arrays import Floats
 from ...scene.contact import Collision
-from ...scene.scene import Body, Meshing, Scene, Settings
+from ...scene.meshing import RIGID, SHEET, Meshing
+from ...scene.scene import Body, Scene, Settings
 from ...scene.tracks import NoTracks
 from ...simulation.advance_frame import advance_frame
 from ...simulation.build import build
@@ -22,11 +28,14 @@ UPPER_BOX_ROTATION = np.array(
 
 def compile_surface_contacts() -> None:
     """Takes steps in which a box falls on another."""
-    tracks = NoTracks()
-    scene = Scene(
-        (_box("low", 0.0, np.eye(3)), _box("high", 1.0 + DROP_HEIGHT, UPPER_BOX_ROTATION)),
-        settings=Settings(frame_end=2, substeps=2),
-    )
+    low, high = _box("low", 0.0, np.eye(3)), _box("high", 1.0 + DROP_HEIGHT, UPPER_BOX_ROTATION)
+    sheet = replace(high, meshing=Meshing(SHEET))
+    for pair in ((low, high), (low, sheet), (replace(low, meshing=Meshing(RIGID)), sheet)):
+        _let_fall(*pair)
+
+
+def _let_fall(low: Body, high: Body) -> None:
+    tracks, scene = NoTracks(), Scene((low, high), settings=Settings(frame_end=2, substeps=2))
     built = build(scene, tracks, lambda stage, body: None)
     simulation = Simulation(scene, tracks, built, built.initial)
     # too few frames for one that falls from rest: both sides have to have met

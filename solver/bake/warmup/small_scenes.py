@@ -11,6 +11,7 @@ import numpy as np
 
 from ...constraints.stretch_limit import YIELDING_LAW
 from ...runtime.arrays import Floats
+from ...scene.attachment import SPRING, Attachment
 from ...scene.contact import Collision
 from ...scene.flesh import DYNAMIC, FLESH_MOTIONS, FLESH_TIME_SCHEMES, Bone, Flesh
 from ...scene.force_fields import ForceField
@@ -23,6 +24,7 @@ from ...scene.formulation import (
     unsupported_features,
 )
 from ...scene.muscle import Muscle
+from ...scene.pressure import Pressure
 from ...scene.rigid_core import Core
 from ...scene.scene import (
     PLASTICITY_LAWS,
@@ -37,6 +39,7 @@ from ...scene.scene import (
     Scene,
     Settings,
 )
+from ...scene.sheet import SHEET_LAWS, Sheet
 from ...scene.stretch_limit import StretchLimit
 from ..attributes.attribute_fields import STRESS_ATTRIBUTES
 
@@ -60,6 +63,7 @@ def all_scenes() -> Iterator[Scene]:
     yield _field_scene()
     yield _flesh_scene()
     yield _muscle_scene()
+    yield _sheet_scene()
     for method in _formulations():
         yield _formulation_scene(method)
 
@@ -137,6 +141,19 @@ def _muscle_scene() -> Scene:
         muscle = Muscle(0.5, *ends, origin_tendon=TET_SIZE, fascia_stiffness=1.0e3, fascia_depth=TET_SIZE)
         bodies.append(dataclasses.replace(body, muscle=muscle))
     return _scene(bodies, (PLANE,))
+
+
+def _sheet_scene() -> Scene:
+    """Returns sheets of every law: one is blown up on a slab, the others are pinned, and attached to it."""
+    bodies = [
+        _body(n, f"sheet-{law}", fill="sheet", sheet=Sheet(0.01, law=law), attributes=("velocity",))
+        for n, law in enumerate(SHEET_LAWS)
+    ]
+    self_contact = Collision(self_contact=True)
+    blown = dataclasses.replace(bodies[0], collision=self_contact, pressure=Pressure(10.0))
+    rows = (Attachment("mesh", SPRING, 0.5),)
+    held = [_pinned(dataclasses.replace(body, attachments=rows)) for body in bodies[1:]]
+    return _scene([blown, *held], (PLANE, _mesh_collider(len(bodies))))
 
 
 def _formulations() -> Iterator[FormulationSettings]:

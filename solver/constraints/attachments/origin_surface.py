@@ -64,7 +64,7 @@ class OriginSurface:
         vertices, triangles: Of the surface [m], (v, 3) and (t, 3), with all normals outwards.
         nearest: The places on it that are closest to the points.
         youngs_modulus: E at the points [Pa], (k,).
-        thickness: L = 3 V / A [m].
+        thickness: L = 3 V / A [m]; of a sheet see `_sheet_length`.
     """
 
     name: str
@@ -97,6 +97,10 @@ def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoi
     """Returns the surface of the body of this number as what links begin at."""
     positions, own = points.positions(model), model.bodies[number]
     triangles = orient_outward(surface).surface.triangles
+    E = youngs_modulus(model.mu[points.tet], model.lam[points.tet])
+    if body.is_sheet:  # the moduli of its tets are those of contacts
+        E = np.full(len(points.tet), body.material.youngs_modulus, np.float64)
+    volume = model.volume[own.tets].sum()
     return OriginSurface(
         name=body.name,
         body=number,
@@ -109,9 +113,19 @@ def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoi
         vertices=body.vertices,
         triangles=triangles,
         nearest=closest_points(build_bvh(body.vertices, triangles), positions),
-        youngs_modulus=youngs_modulus(model.mu[points.tet], model.lam[points.tet]),
-        thickness=3.0 * model.volume[own.tets].sum() / points.area.sum(),
+        youngs_modulus=E,
+        thickness=_sheet_length(body, points) if body.is_sheet else 3.0 * volume / points.area.sum(),
     )
+
+
+def _sheet_length(body: Body, points: SurfacePoints) -> float:
+    """Returns what stands for L of a sheet of the thickness h [m].
+
+    Hung by one row of points, of the area a² each, a sheet of the area A pulls at each with E h a ε, strained by ε. As
+    in a solid, ε = 1/10 is to open links by 1/300 of its size: so E / L is E h / a √A.
+    """
+    spacing, size = np.sqrt(points.area.mean()), np.sqrt(points.area.sum())
+    return float(spacing * size / body.sheet.thickness)
 
 
 def origin_of_collider(surface: TargetSurface, points: ColliderPoints, attached: AttachedSurface) -> OriginSurface:

@@ -7,7 +7,8 @@ and the scale s it is
 
     S = (1 + w (s − 1)) I,   or   S = I + w (s − 1) n nᵀ   along a direction n.
 
-Neighbours whose S do not fit each other press and pull each other; so no map of nodes at rest is needed.
+Neighbours whose S do not fit each other press and pull each other; so no map of nodes at rest is needed. A
+triangle of a sheet grows in its plane alone, and keeps its thickness and how hard it is to bend.
 
 Source: multiplicative growth, RHM94.
 """
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mechanics.model import Model
+from ...mechanics.model import Model, is_sheet
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Floats, floats
@@ -32,7 +33,7 @@ class RestStretch:
     """Where a body is scaled, and along what, k tets.
 
     Attributes:
-        weight: w, 0 where a direction is asked for and there is none, (k,).
+        weight: w, 0 where a direction is asked for and there is none, (k,); of a sheet at its nodes, (n,).
         direction: n, (k, 3), or (0, 3): all directions.
     """
 
@@ -46,6 +47,9 @@ def make_rest_stretch(body: Body, mesh: TetMesh) -> RestStretch:
     Directions have no sign: inside a triangle n is the principal axis of the mean of d dᵀ at its corners.
     """
     paint, direction = body.rest_scale.paint, body.rest_scale.direction
+    if mesh.sheet is not None:
+        weight = paint[mesh.sheet.vertices] if len(paint) else np.ones(len(mesh.nodes))
+        return RestStretch(weight, np.zeros((0, 3)))
     if not len(direction):
         (weight,) = extrapolate_to_tets(body, mesh, paint)
         return RestStretch(weight, np.zeros((0, 3)))
@@ -62,9 +66,14 @@ def make_rest_stretch(body: Body, mesh: TetMesh) -> RestStretch:
 
 def with_rest_scales(model: Model, scaled: dict[int, tuple[RestStretch, float]]) -> Model:
     """Returns the model in which bodies are scaled at rest: where, and by which s, by their numbers; masses stay."""
-    Dm_inverse, volume = model.Dm_inverse.copy(), model.volume.copy()
+    Dm_inverse, volume, sheets = model.Dm_inverse.copy(), model.volume.copy(), model.sheets
     for number, (stretch, scale) in scaled.items():
         tets = model.bodies[number].tets
+        if sheets is not None and is_sheet(model, number):
+            factor = np.ones(model.node_count)
+            factor[model.bodies[number].nodes] += stretch.weight * (scale - 1.0)
+            sheets = sheets.scaled(factor[sheets.nodes_of_triangles(model.tets)].mean(axis=1))
+            continue
         along = 1.0 + stretch.weight * (scale - 1.0)
         if len(stretch.direction):
             n = stretch.direction
@@ -75,4 +84,4 @@ def with_rest_scales(model: Model, scaled: dict[int, tuple[RestStretch, float]])
         else:
             Dm_inverse[tets] /= along[:, None, None]
             volume[tets] *= along**3
-    return replace(model, Dm_inverse=Dm_inverse, volume=volume)
+    return replace(model, Dm_inverse=Dm_inverse, volume=volume, sheets=sheets)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts of sharp edges in one step: finds them by a search, and attaches them to tets.
+"""Contacts of sharp edges, and edges of sheets, in one step: finds them by a search, and attaches them to tets.
 
 A place p on an edge of one body touches a place q on an edge of another. Each moves with the tet of the middle of its
-edge, by its position at rest. The motion of an edge of a collider is prescribed; then q is the point that the contact
-pushes, in the opposite direction. Stored normals and shears rotate with the triangle beside the second edge.
+edge, by its position at rest, or with the ends of its edge in a sheet. The motion of an edge of a collider is
+prescribed; then q is the point that the contact pushes, in the opposite direction. Stored normals and shears rotate
+with the triangle beside the second edge.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...mesh.embedding import barycentric_weights
+from ...mesh.sheet_mesh import weights_in_hinges
 from ...runtime.arrays import Bools, Floats, Indices
 from ..surfaces.collision_surfaces import MAX_CONTACTS_PER_SURFACE
 from ..surfaces.edge_edge_search import EdgeEdgeContacts, EdgeEdgeSearch
@@ -63,7 +65,8 @@ class EdgeContacts:
         is_kept = self.is_movable[found.a] | self.is_movable[found.b]
         if len(is_kept):
             is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
-            is_kept &= ~(self.is_prescribed[found.a] & is_deep & self._is_inverted(found.b))
+            is_released = self.is_prescribed[found.a] & is_deep & ~self.edges.is_of_sheet[found.b]
+            is_kept &= ~(is_released & self._is_inverted(found.b))
         normal = np.where(self.is_prescribed[found.a, None], -found.normal, found.normal)
         contacts = ContactSet(
             found.id + self.id_offset,
@@ -84,9 +87,8 @@ class EdgeContacts:
         is_prescribed, tets = self.is_prescribed[a], model.tets
         is_pair = ~is_prescribed
         tet_a, tet_b = np.where(is_prescribed, edges.tet[b], edges.tet[a]), edges.tet[b]
-        q = self._positions_on_edges(edges.at_rest, b, along_b)
-        p = np.where(is_prescribed[:, None], q, self._positions_on_edges(edges.at_rest, a, along_a))
-        first, second = barycentric_weights(model.X, tets, p, tet_a), barycentric_weights(model.X, tets, q, tet_b)
+        first = self._weights(np.where(is_prescribed, b, a), np.where(is_prescribed, along_b, along_a))
+        second = self._weights(b, along_b)
         attached = AttachedContacts.allocate(len(which))
         tet, weights = attached.attachment
         tet[:, 0], tet[:, 1] = tet_a, np.where(is_prescribed, -1, tet_b)
@@ -101,6 +103,19 @@ class EdgeContacts:
         contacts.carried[which] = position
         self._fill_materials(attached, (a, b), (along_a, along_b), is_prescribed)
         return attached
+
+    def _weights(self, edge: Indices, along: Floats) -> Floats:
+        """Returns the weights of places on edges of bodies in their tets, (k, 4)."""
+        edges, tets, weights = self.edges, self.model.tets, np.zeros((len(edge), 4))
+        solid, sheet = np.flatnonzero(~edges.is_of_sheet[edge]), np.flatnonzero(edges.is_of_sheet[edge])
+        if len(solid):
+            places = self._positions_on_edges(edges.at_rest, edge[solid], along[solid])
+            weights[solid] = barycentric_weights(self.model.X, tets, places, edges.tet[edge[solid]])
+        if len(sheet):  # hinges have no inside
+            ends = self.collider_surfaces.surfaces.nodes[edges.ends[edge[sheet], :2], 0]
+            share = np.stack([1.0 - along[sheet], along[sheet]], axis=1)
+            weights[sheet] = weights_in_hinges(tets[edges.tet[edge[sheet]]], ends, share)
+        return weights
 
     def other_surfaces(self, id: Int64s) -> Int64s:
         """Returns the surface on the other side of contacts, (k,)."""

@@ -143,6 +143,7 @@ def find_candidate_pairs(first, last, paths, pieces, nodes, triangles, trees, po
     """Writes pairs of points and triangles whose boxes touch, by rising point and surface; returns how many there are.
 
     Triangles of the point's own surface beside the point are left out, see `shares_node_with_triangle`.
+    Edges are looked for in the same way, in trees of edges.
 
     Args:
         first, last: The points from `first` to before `last` are searched.
@@ -186,7 +187,7 @@ def find_candidate_pairs(first, last, paths, pieces, nodes, triangles, trees, po
                         break
                     if boxes_disjoint(slot_boxes[slot], x0, x1, y0, y1, z0, z1):
                         continue
-                    if is_own_surface and shares_node_with_triangle(nodes, np.int32(i), triangles, np.int64(t)):
+                    if is_own_surface and any_shares_node(nodes, pieces.items[i], triangles, np.int64(t)):
                         continue
                     if count < room:
                         point_out[count], triangle_out[count] = i, t
@@ -227,4 +228,13 @@ def shares_node_with_triangle(nodes, i, triangles, t):
             for b in range(4):
                 if nodes[i, a] == nodes[other, b]:
                     return True
+    return False
+
+
+@kernel(inline=True, device_only=True)
+def any_shares_node(nodes, vertices, triangles, t):
+    """Returns whether the tets of any of these vertices and of a triangle share a node."""
+    for vertex in vertices:
+        if shares_node_with_triangle(nodes, vertex, triangles, t):
+            return True
     return False

@@ -20,12 +20,15 @@ from ...scene.scene import Body, Collider, Scene
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider
 from .collision_surfaces import CollisionSurfaces
-from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sharp_edges
-from .sharp_feature_points import sharp_points
-from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface
+from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sharp_edges, sheet_edges
+from .sharp_feature_points import MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE, sharp_points
+from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface, sheet_surface
 
 MIN_SHARP_EDGE_ANGLE = np.radians(30.0)  # angle between faces from which an edge of a collider is sharp
 MIN_BLADE_ANGLE = np.radians(100.0)  # the same if nothing else needs surfaces: blades and spikes, but no boxes
+# The same beside sheets: an edge of the length h across one of the angle φ is up to h φ / 4 inside of it, more than the
+# distance that others keep from sheets from 14 degrees on.
+MIN_SHARP_EDGE_ANGLE_AT_SHEETS = np.radians(10.0)
 
 
 def make_collision_surfaces(
@@ -37,7 +40,7 @@ def make_collision_surfaces(
     tracks: TrackReader,
 ) -> CollisionSurfaces | None:
     """Returns the surfaces of a scene; None if none is needed: for one body that neither breaks nor touches itself,
-    without colliders that deform or are sharp.
+    without colliders that deform or are sharp. Beside sheets, boxes and small balls are sharp.
 
     Surface b is that of body b of the scene; then follow the colliders with a surface, in their order. Vertices of
     render meshes keep the binding by which they are rendered. No edge of a body's triangles is longer than its tets.
@@ -59,13 +62,13 @@ def make_collision_surfaces(
         [collider_surface(by_key[scene.colliders[number].key], size) for number in prescribed] if needs_surfaces else []
     )
     prescribed = prescribed if needs_surfaces else []
-    sharp = []
+    sharp, has_sheets = [], any(mesh.sheet is not None for mesh in meshes)
+    sampling: tuple[float, ...] = (MIN_SHARP_EDGE_ANGLE if needs_surfaces else MIN_BLADE_ANGLE,)
+    if has_sheets:
+        sampling = (MIN_SHARP_EDGE_ANGLE_AT_SHEETS, MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE)
     for number, collider in enumerate(scene.colliders):
-        part = (
-            None
-            if collider.key in by_key
-            else _sharp_point_part(collider, size, MIN_SHARP_EDGE_ANGLE if needs_surfaces else MIN_BLADE_ANGLE, tracks)
-        )
+        is_rigid = collider.key not in by_key
+        part = _sharp_point_part(collider, size, sampling, tracks) if is_rigid else None
         if part is not None and len(part.rest):
             sharp.append(number)
             parts.append(part)
@@ -98,20 +101,22 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
 
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
-    surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
     if mesh.sheet is not None:
-        return body_surface(surface, mesh, binding)
+        return sheet_surface(mesh, binding)
+    surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
     return body_surface(
         separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
     )
 
 
-def _sharp_point_part(collider: Collider, spacing: float, min_angle: float, tracks: TrackReader) -> SurfacePart | None:
-    """Returns the points of a rigid collider's sharp edges, in its own space."""
+def _sharp_point_part(
+    collider: Collider, spacing: float, sampling: tuple[float, ...], tracks: TrackReader
+) -> SurfacePart | None:
+    """Returns the points of a rigid collider's sharp edges, in its own space; for `sampling` see `sharp_points`."""
     if collider.shape != "mesh" or not len(collider.triangles):
         return None
     vertices, triangles, _ = _scaled_mesh(collider, tracks)
-    corners, weights = sharp_points(vertices, triangles, spacing, min_angle)
+    corners, weights = sharp_points(vertices, triangles, spacing, *sampling)
     rest = np.einsum("kc,kci->ki", weights, collider.vertices[corners])
     none = np.zeros((0, 3), np.int32)
     return collider_part(floats(rest, -1, 3), none, np.full(len(rest), spacing**2, np.float64), corners, weights)
@@ -131,7 +136,7 @@ def _scaled_mesh(collider: Collider, tracks: TrackReader) -> tuple[Floats, Indic
 def _surface_edges(
     surfaces: CollisionSurfaces, scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader
 ) -> SharpEdges | None:
-    """Returns the sharp edges of surfaces; None if no edge of a body can touch another."""
+    """Returns the sharp edges of surfaces and all of sheets; None if no edge of a body can touch another."""
     own: list[MeshSharpEdges | None] = []
     tets_of: list[Indices | None] = []
     rigid: list[Floats | None] = []
@@ -140,8 +145,11 @@ def _surface_edges(
         body, at, faces = int(surfaces.body[surface]), surfaces.vertices_of(surface), surfaces.triangles_of(surface)
         vertices, triangles = surfaces.rest[at], indices(surfaces.triangles[faces] - np.int32(at.start))
         tets, corners, front = None, None, bool(surfaces.is_one_sided[surface])
-        if body >= 0 and meshes[body].sheet is not None:  # has no edges that are sharp but by how it bends
-            own, tets_of, rigid = [*own, None], [*tets_of, None], [*rigid, None]
+        sheet = meshes[body].sheet if body >= 0 else None
+        if sheet is not None:
+            found = sheet_edges(triangles)
+            tets = indices(sheet.hinge[found.triangle] + model.bodies[body].tets.start)
+            own, tets_of, rigid = [*own, found], [*tets_of, tets], [*rigid, None]
             continue
         if body < 0 and not len(triangles):
             collider = scene.colliders[int(surfaces.collider[surface])]

@@ -77,7 +77,7 @@ class CollisionSurfaces:
         may_touch: Whether points of one surface collide with triangles of another, (s, s); the diagonal is
             self-contact.
         vertex_key, triangle_key: Numbers that stay when bodies break, rising within a surface, (v,) and (t,).
-        edges: Sharp edges of colliders and of bodies that have not broken; None: there are none.
+        edges: Sharp edges of colliders and of bodies that have not broken, all those of sheets; None: there are none.
     """
 
     names: tuple[str, ...]
@@ -111,9 +111,13 @@ class CollisionSurfaces:
 
     @functools.cached_property
     def edges_may_touch(self) -> Bools:
-        """Whether edges of one surface come first and collide with those of another, (s, s); colliders come first."""
+        """Whether edges of one surface come first and collide with those of another, (s, s); colliders come first.
+
+        Edges of a sheet also collide with each other.
+        """
         rank = np.where(self.body < 0, -1, np.arange(len(self), dtype=np.int64))
-        return (self.may_touch | self.may_touch.T) & (rank[:, None] < rank[None, :])
+        is_first = (rank[:, None] < rank[None, :]) | np.diag((self.body >= 0) & ~self.is_one_sided)
+        return (self.may_touch | self.may_touch.T) & is_first
 
     @property
     def point_id_count(self) -> int:

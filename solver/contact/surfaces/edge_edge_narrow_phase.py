@@ -6,7 +6,8 @@ as the height of a point over a triangle is (`time_of_impact.py`): it changes si
 
 Two convex edges touch only if all four faces beside them lie on their own side of the plane along both edges. So
 n = ± (e × f) / ‖e × f‖, which keeps a away from b, has the sign for which the faces of b are below the plane and those
-of a above it. If neither sign has this property, other features touch, and points detect them.
+of a above it. If neither sign has this property, other features touch, and points detect them. Faces of sheets are on
+no side, so their edges have none (`SharpEdges.ends`); the motion tells from where they come.
 """
 
 from __future__ import annotations
@@ -245,6 +246,15 @@ def closest_on_segments(now, place):
         p = now[0, axis] + s * (now[1, axis] - now[0, axis])
         squared += (p - now[4, axis] - u * (now[5, axis] - now[4, axis])) ** 2
     return squared
+
+
+@kernel()
+def fill_edge_distances(edge_a, edge_b, at, ends, out):
+    """Writes the distances of pairs of edges, (c,) each, where vertices are at `at`, (v, 3) [m]."""
+    now, place = np.empty((8, 3)), np.empty(2)
+    for c in range(len(edge_a)):
+        interpolate_edges(0.0, at, at, ends, edge_a[c], edge_b[c], now)
+        out[c] = math.sqrt(closest_on_segments(now, place))
 
 
 @kernel()

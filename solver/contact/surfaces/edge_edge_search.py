@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the contacts between sharp edges of surfaces during one step."""
+"""Finds the contacts between sharp edges of surfaces, and edges of sheets, during one step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..detection.persistent_contacts import PersistentContacts
 from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
-from .edge_edge_narrow_phase import EdgeCrossings, NearestEdges, find_edge_crossings, find_nearest_edges
+from .edge_edge_narrow_phase import (
+    EdgeCrossings,
+    NearestEdges,
+    fill_edge_distances,
+    find_edge_crossings,
+    find_nearest_edges,
+)
 from .point_triangle_search import INITIAL_PAIRS_PER_POINT, MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
 from .sharp_edges import Int64s, SharpEdges
 from .surface_trees import fit_boxes
@@ -24,6 +30,7 @@ CORNER_RADIUS = 0.1  # distance from a corner within which points alone detect c
 MAX_PERSISTENT_DEPTH = 2.0  # depth from which a contact ends, in tet sizes
 PERSISTENT_SKEW_SINE = 0.02  # replaces `MIN_SKEW_SINE` for edges in contact
 PERSISTENT_SLANT_SINE = 0.35  # replaces `MAX_SLANT_SINE` for edges in contact, since soft edges bend
+MAX_RISE_PER_STEP = 0.05  # share of the distance that edges of sheets keep by which they are parted in a step
 FIELD_NAMES = ("a", "b", "slot", "place", "sign", "shift")
 NO_INDICES = np.zeros(0, np.int32)
 
@@ -89,7 +96,7 @@ class EdgeEdgeSearch:
         """
         self.surfaces, self.edges, self.start = surfaces, edges, start
         self.may_touch = surfaces.edges_may_touch
-        self.pairs = NO_INDICES, NO_INDICES
+        self.pairs, self.kept_distance = (NO_INDICES, NO_INDICES), np.zeros(0)
         self.searched_end: Floats | None = None
         self.margin = np.empty(len(start))
         self.tracked = self._track_previous(previous)
@@ -115,8 +122,23 @@ class EdgeEdgeSearch:
         return chain[a] * self.edges.chains + chain[b]
 
     def _thickness(self, a: Indices, b: Indices) -> Floats:
-        """Returns the distance that pairs of edges keep [m], (k,)."""
-        return self.surfaces.thickness[self.edges.surface[a]] + self.surfaces.thickness[self.edges.surface[b]]
+        """Returns the distance that pairs of edges keep in the step [m], (k,).
+
+        Two of one sheet keep no more than they have at rest. Edges of sheets that begin the step nearer than they may
+        part gently: at once, they would be thrown apart.
+        """
+        edges = self.edges
+        distance = self.surfaces.thickness[edges.surface[a]] + self.surfaces.thickness[edges.surface[b]]
+        for at, which, more in (
+            (edges.at_rest, edges.surface[a] == edges.surface[b], 0.0),
+            (self.start, edges.is_of_sheet[a] | edges.is_of_sheet[b], MAX_RISE_PER_STEP),
+        ):
+            rows = np.flatnonzero(which & (distance > 0.0))
+            if len(rows):
+                known = np.empty(len(rows))
+                fill_edge_distances(a[rows], b[rows], at, edges.ends, known)
+                distance[rows] = np.minimum(distance[rows], known + more * distance[rows])
+        return distance
 
     def _track_previous(self, previous: PersistentContacts) -> _TrackedEdges:
         """Returns the contacts that the step begins with, each where its chains are closest to each other."""
@@ -147,7 +169,8 @@ class EdgeEdgeSearch:
         is_kept &= self.may_touch[edges.surface[a], edges.surface[b]]
         tracked = _TrackedEdges(a, b, slot.astype(np.int32), place, sign, previous.shift).select(is_kept)
         is_unique = np.ones(len(tracked), bool)
-        for later in range(1, len(tracked)):
+        _, number, count = np.unique(self._key(tracked.a, tracked.b), return_inverse=True, return_counts=True)
+        for later in np.flatnonzero(count[number.ravel()] > 1):
             earlier = tracked.select(slice(later))
             same = is_unique[:later] & self._is_same_pair(earlier, tracked.a[later], tracked.b[later])
             is_unique[later] = not same.any()
@@ -157,8 +180,12 @@ class EdgeEdgeSearch:
     def _is_same_pair(self, tracked: _TrackedEdges, a: np.int32, b: np.int32) -> Bools:
         """Returns which contacts belong to a pair of edges: the same ones, or neighbours on both chains."""
         ends, one, other = self.edges.ends, self.edges.ends[a, :2], self.edges.ends[b, :2]
-        beside = np.isin(ends[tracked.a, :2], one).any(axis=1) & np.isin(ends[tracked.b, :2], other).any(axis=1)
-        return beside & (self._key(tracked.a, tracked.b) == self._key(a, b))
+        is_same = self._key(tracked.a, tracked.b) == self._key(a, b)
+        on_chains = np.flatnonzero(is_same)
+        if len(on_chains):
+            near_a, near_b = ends[tracked.a[on_chains], :2], ends[tracked.b[on_chains], :2]
+            is_same[on_chains] = np.isin(near_a, one).any(axis=1) & np.isin(near_b, other).any(axis=1)
+        return is_same
 
     def _planes(self, tracked: _TrackedEdges, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
@@ -182,7 +209,7 @@ class EdgeEdgeSearch:
         """
         (a, b), edges = self.pairs, self.edges
         out = EdgeCrossings.allocate(len(a))
-        count = find_edge_crossings(a, b, self.start, end, edges.arrays, self._thickness(a, b), out)
+        count = find_edge_crossings(a, b, self.start, end, edges.arrays, self.kept_distance, out)
         found = _TrackedEdges(
             out.a[:count],
             out.b[:count],
@@ -198,6 +225,7 @@ class EdgeEdgeSearch:
         for edge, along in ((found.a, found.place[:, 0]), (found.b, found.place[:, 1])):
             first, last = (self.start[edges.ends[edge, k]] for k in (0, 1))
             near = CORNER_RADIUS * edges.size[found.b] / np.maximum(np.linalg.norm(last - first, axis=1), 1e-300)
+            near[edges.is_of_sheet[edge]] = -1.0  # what passes beside a vertex of a sheet meets no other point
             is_crossing &= ~(edges.is_chain_end[edge, 0] & (along < near)) & ~(
                 edges.is_chain_end[edge, 1] & (along > 1.0 - near)
             )
@@ -205,7 +233,8 @@ class EdgeEdgeSearch:
 
     def _add_new(self, found: _TrackedEdges, end: Floats, is_active: Bools) -> bool:
         """Adds new pairs, and moves tracked ones that do not push to the place found; returns whether any changed."""
-        changed = False
+        changed, is_of_sheet = False, self.edges.is_of_sheet
+        found = found.select(~self._is_pushing_sheet(found, is_active))
         for row in range(len(found)):
             tracked, one = self.tracked, found.select(np.array([row], np.int64))
             same = np.flatnonzero(self._is_same_pair(tracked, one.a[0], one.b[0]))
@@ -221,10 +250,17 @@ class EdgeEdgeSearch:
                 continue
             taken = tracked.slot[self._key(tracked.a, tracked.b) == self._key(one.a, one.b)[0]]
             free = np.setdiff1d(np.arange(MAX_CONTACTS_PER_SURFACE, dtype=np.int64), taken)
-            if len(free) and not self._is_kept_away(one, tracked.select(is_active), end):
+            is_loose = is_of_sheet[one.a[0]] or is_of_sheet[one.b[0]]  # one contact does not keep a sheet off at others
+            if len(free) and (is_loose or not self._is_kept_away(one, tracked.select(is_active), end)):
                 self.tracked, changed = tracked.extend(replace(one, slot=free[:1].astype(np.int32))), True
                 is_active = np.append(is_active, True)
         return changed
+
+    def _is_pushing_sheet(self, found: _TrackedEdges, is_active: Bools) -> Bools:
+        """Returns which pairs with an edge of a sheet are in contact already, and push."""
+        count, is_of_sheet = len(self.edges), self.edges.is_of_sheet
+        known, pair = (each.a.astype(np.int64) * count + each.b for each in (self.tracked.select(is_active), found))
+        return (is_of_sheet[found.a] | is_of_sheet[found.b]) & np.isin(pair, known)
 
     def _is_kept_away(self, one: _TrackedEdges, tracked: _TrackedEdges, end: Floats) -> bool:
         """Returns whether edges would not have crossed, had an earlier contact closer than their motion acted."""
@@ -270,6 +306,12 @@ class EdgeEdgeSearch:
                 0, len(edges), paths, searched, surfaces.nodes, edges.degenerate_triangles, trees, a, b
             )
             if count <= room:
-                self.pairs = a[:count], b[:count]
+                self.pairs = self._without_repeated(a[:count], b[:count])
+                self.kept_distance = self._thickness(*self.pairs)
                 return
             room = count
+
+    def _without_repeated(self, a: Indices, b: Indices) -> tuple[Indices, Indices]:
+        """Returns pairs of edges without the second of two pairs of the same edges of one surface."""
+        once = (self.edges.surface[a] != self.edges.surface[b]) | (a < b)
+        return (a, b) if once.all() else (a[once], b[once])

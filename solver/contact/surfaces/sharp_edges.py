@@ -4,6 +4,8 @@
 Two crossing edges of length l, between faces at an angle φ, penetrate each other by up to ½ l tan(φ / 2) before a point
 of either touches a face. Below `MIN_SHARP_ANGLE` this is at most an eighth of a tet, no more than usual depths in
 contact, and round surfaces of few faces would consist of edges; below `NEGLIGIBLE_DEPTH` points suffice.
+
+Sheets have no inside, and edges that are flat at rest fold: all of them count.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class MeshSharpEdges:
 
     Attributes:
         ends: Vertices at their beginning and end, and the far corners of the faces beside them, the same one twice at a
-            border, (e, 4).
+            border, (e, 4). Edges of sheets, which others may touch from all sides, have their own ends there.
         triangle: One of these faces, (e,).
     """
 
@@ -55,7 +57,7 @@ class EdgeArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SharpEdges:
-    """The sharp edges of all surfaces, e of them, by rising surface and chain.
+    """The sharp edges of all surfaces and all edges of sheets, e of them, by rising surface and chain.
 
     Edges that continue each other form a chain. A contact keeps the number of its chain when it slides along it.
 
@@ -93,6 +95,11 @@ class SharpEdges:
     def arrays(self) -> EdgeArrays:
         """The edges as kernels take them."""
         return EdgeArrays(self.ends, self.size, self.triangle, self.chain_start)
+
+    @functools.cached_property
+    def is_of_sheet(self) -> Bools:
+        """Which edges are those of bodies that are sheets, (e,)."""
+        return self.ends[:, 2] == self.ends[:, 0]
 
     @functools.cached_property
     def start(self) -> Int64s:
@@ -155,13 +162,8 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
     flat = welded.ravel()
     first = np.full(int(flat.max(initial=-1)) + 1, len(vertices), np.int64)
     np.minimum.at(first, flat, triangles.ravel())
-    found = face_edges(welded)
-    side = np.argsort(found.edge, kind="stable")
-    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
-    one = side[start]
-    other = np.where(found.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
-    opposite = np.roll(welded, -2, axis=1).ravel()
-    ends = first[np.stack([flat[one], np.roll(welded, -1, axis=1).ravel()[one], opposite[one], opposite[other]], 1)]
+    corners, one, faces_at = _edge_corners(welded)
+    ends = first[corners]
     a, b, c, d = (vertices[ends[:, k]] for k in range(4))
     length = np.linalg.norm(b - a, axis=1)
     along = (b - a) / np.maximum(length, 1e-300)[:, None]
@@ -171,13 +173,30 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
     origin, second, third = (vertices[triangles[one // 3, corner]] for corner in range(3))
     outward = np.cross(second - origin, third - origin)
     sticks_out = np.einsum("ei,ei->e", d - a, outward) < 0.0
-    is_fold = (found.faces_at == 2) & (sticks_out | (not has_inside))
+    is_fold = (faces_at == 2) & (sticks_out | (not has_inside))
     is_sharp = (
-        (is_fold | ((found.faces_at == 1) & (not has_inside)))
-        & (turn > MIN_SHARP_ANGLE)
-        & (depth > NEGLIGIBLE_DEPTH * size)
+        (is_fold | ((faces_at == 1) & (not has_inside))) & (turn > MIN_SHARP_ANGLE) & (depth > NEGLIGIBLE_DEPTH * size)
     )
     return MeshSharpEdges(indices(ends[is_sharp], -1, 4), indices(one[is_sharp] // 3))
+
+
+def sheet_edges(triangles: Indices) -> MeshSharpEdges:
+    """Returns all edges of a sheet with these triangles, (t, 3)."""
+    corners, side, _ = _edge_corners(triangles)
+    return MeshSharpEdges(indices(corners[:, [0, 1, 0, 1]], -1, 4), indices(side // 3))
+
+
+def _edge_corners(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], Indices]:
+    """Returns both ends of every edge and the far corners of two faces beside it, the same one twice where there are
+    not two, (e, 4), the first side of each, (e,), and how many faces meet there, (e,).
+    """
+    found, flat = face_edges(triangles), triangles.ravel()
+    side = np.argsort(found.edge, kind="stable")
+    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
+    one = side[start]
+    other = np.where(found.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
+    end, opposite = np.roll(triangles, -1, axis=1).ravel(), np.roll(triangles, -2, axis=1).ravel()
+    return np.stack([flat[one], end[one], opposite[one], opposite[other]], 1), one, found.faces_at
 
 
 def label_chains(ends: Indices, at: Floats) -> tuple[Indices, Bools]:

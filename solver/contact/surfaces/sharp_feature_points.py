@@ -16,6 +16,11 @@ MAX_POINTS = 20_000
 MAX_TIP_COSINE = 0.7  # cosine between the normals of a vertex and one of its faces below which it is a tip
 MAX_SPIKE_COSINE = 0.5  # the same for a spike
 MIN_CURVATURE_ANGLE = np.radians(60.0)  # bend of a surface over the size of a tet from which an edge is sharp
+# The same beside sheets: a triangle of edges h on a ball of radius r, itself of triangles as large, is up to
+# h²/6r + h²/8r inside of it, more than the distance that others keep from sheets where r < 5 h.
+MIN_SHEET_CURVATURE_ANGLE = np.radians(10.0)
+CELL_SIZE = 0.5  # side of the cubes in which one vertex stands for all, in spacings
+SHEET_CELL_SIZE = 0.125  # the same beside sheets
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,14 @@ class _Edges:
     length: Floats
 
 
-def sharp_points(vertices: Floats, triangles: Indices, spacing: float, min_angle: float) -> tuple[Indices, Floats]:
+def sharp_points(
+    vertices: Floats,
+    triangles: Indices,
+    spacing: float,
+    min_angle: float,
+    min_curvature: float = MIN_CURVATURE_ANGLE,
+    cell: float = CELL_SIZE,
+) -> tuple[Indices, Floats]:
     """Returns points along sharp edges: vertices between which they lie, (k, 3), and weights there, (k, 3).
 
     Args:
@@ -36,13 +48,15 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, min_angle
         spacing: Of the points [m]; larger if there were more than `MAX_POINTS`.
         min_angle: Angle between two faces from which their edge is sharp [rad]; above a right angle, only spikes count
             as tips, and round rods and ridges thinner than `spacing` do not count.
+        min_curvature: Bend of a surface over `spacing` from which an edge is sharp [rad].
+        cell: Side of the cubes in which one vertex stands for all, in spacings.
     """
     normals, areas = _normals(vertices, triangles)
     welded = weld(Surface(vertices, triangles))
     flat = welded.ravel()
     first = np.full(int(flat.max(initial=-1)) + 1, len(vertices), np.int64)
     np.minimum.at(first, flat, triangles.ravel())
-    edges = _edges(vertices[first], welded, normals, areas, spacing, min_angle)
+    edges = _edges(vertices[first], welded, normals, areas, spacing, (min_angle, min_curvature))
     tips = _tips(vertices[first], welded, normals, MAX_TIP_COSINE if min_angle < 0.5 * np.pi else MAX_SPIKE_COSINE)
     ends = edges.ends[edges.is_sharp]
     length = edges.length[edges.is_sharp]
@@ -56,7 +70,7 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, min_angle
         + 1
     )
     along = number / parts[edge]
-    corner = _one_per_cell(vertices[first], np.union1d(np.unique(ends), tips), 0.5 * spacing)
+    corner = _one_per_cell(vertices[first], np.union1d(np.unique(ends), tips), cell * spacing)
     corners = np.concatenate([np.repeat(corner[:, None], 3, axis=1), ends[edge][:, [0, 1, 1]]])
     shares = np.zeros((len(corners), 3))
     shares[: len(corner), 0] = 1.0
@@ -65,8 +79,9 @@ def sharp_points(vertices: Floats, triangles: Indices, spacing: float, min_angle
 
 
 def _edges(
-    vertices: Floats, welded: Indices, normals: Floats, areas: Floats, spacing: float, min_angle: float
+    vertices: Floats, welded: Indices, normals: Floats, areas: Floats, spacing: float, least: tuple[float, float]
 ) -> _Edges:
+    min_angle, min_curvature = least
     found = face_edges(welded)
     side = np.argsort(found.edge, kind="stable")
     start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
@@ -80,7 +95,7 @@ def _edges(
     below = np.einsum("ei,ei->e", vertices[opposite] - vertices[ends[:, 0]], normals[one // 3])
     # width over which the surface bends at the edge, from the center of one face to that of the other
     across = (areas[one // 3] + areas[other // 3]) / np.maximum(length, 1e-300)
-    is_round = (angle * spacing > MIN_CURVATURE_ANGLE * across) & (min_angle < 0.5 * np.pi)
+    is_round = (angle * spacing > min_curvature * across) & (min_angle < 0.5 * np.pi)
     is_convex = (below < 0.0) & ((angle > min_angle) | is_round)
     return _Edges(indices(ends, -1, 2), np.where(found.faces_at == 2, is_convex, True), length)
 

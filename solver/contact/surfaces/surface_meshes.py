@@ -52,8 +52,6 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePa
         mesh: The tets.
         binding: Of the render vertices, in these tets.
     """
-    if mesh.sheet is not None:
-        return _sheet_surface(mesh, binding)
     size = mesh.report.tet_size
     triangles = _welded(surface.vertices, orient_outward(surface).surface.triangles)
     if is_too_fine(surface.vertices, triangles, size):
@@ -73,7 +71,7 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePa
     )
 
 
-def _sheet_surface(mesh: TetMesh, binding: Binding) -> SurfacePart:
+def sheet_surface(mesh: TetMesh, binding: Binding) -> SurfacePart:
     """Returns the surface of a sheet: its nodes and triangles, on which points move with the corners alone."""
     sheet = mesh.sheet
     assert sheet is not None

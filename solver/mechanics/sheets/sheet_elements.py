@@ -19,7 +19,7 @@ Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +97,12 @@ class SheetElements:
     def moved(self, first_tet: int) -> SheetElements:
         """Returns the same hinges as tets of a model where theirs begin at `first_tet`."""
         return SheetElements(self.tets + np.int32(first_tet), self.hinges, self.density)
+
+    def scaled(self, factor: Floats) -> SheetElements:
+        """Returns the same with triangles that are so many times as long and as wide at rest, (t,)."""
+        h = self.hinges
+        volume, inverse = h.volume * factor**2, h.rest_inverse / factor[:, None, None]
+        return replace(self, hinges=h._replace(volume=volume, rest_inverse=inverse))
 
     def nodes_of_triangles(self, tets: Indices) -> Indices:
         """Returns the nodes of the triangles, (t, 3), in a model with these tets, (m, 4)."""

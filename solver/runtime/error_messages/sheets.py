@@ -7,7 +7,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Delete its loose edges and merge its vertices by distance, or give it another role.",
     ),
     "sheet-coarse": (
-        'Wrinkles of "{name}" want to be about {width} m wide, and its edges are {edge} m long: too coarse for them.',
+        'Wrinkles of "{name}" are about {width} m wide, and its edges of {edge} m are too long to show them.',
         "Subdivide it until its edges are {wanted} m long, or raise Bending.",
     ),
     "no-cloth-modifier": (
@@ -23,8 +23,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Turn Fracture off, or bake "{name}" and "{other}" in scenes of their own, one as a collider of the other.',
     ),
     "attached-to-sheet": (
-        '"{name}" is attached to the sheet "{target}", which cannot bear attachments.',
-        "Remove that row of Attachments, or pin both to the same object.",
+        '"{name}" is attached to the sheet "{target}", and nothing can be attached to a sheet.',
+        'Remove that row, and give "{target}" a row about "{name}", unless both are sheets.',
     ),
     "sheet-one-triangle": (
         'The sheet "{name}" is a single triangle, which cannot bend.',
