@@ -101,6 +101,7 @@ def test_small_ones_are_at_edges_and_large_ones_deep_inside() -> None:
     assert flat.any() and (size[flat] == 2.0).all()
 
 
+@pytest.mark.slow
 def test_an_unpainted_part_has_larger_ones_than_a_painted_part() -> None:
     vertices, triangles = sphere(32)
     paint = (vertices[:, 2] > 0.6).astype(float)

@@ -54,6 +54,7 @@ def gap(model: Model, state: State) -> float:
     return float(np.abs(x - state.x).max())
 
 
+@pytest.mark.slow
 def test_it_falls_and_lands_without_a_gap(tmp_path: Path) -> None:
     run = Run(tmp_path, Scene((ball(),), (GROUND,), Settings(frame_end=30)))
     model = run.built.model
@@ -122,6 +123,7 @@ def test_a_goal_draws_it(tmp_path: Path, strength: float) -> None:
     assert off.max() < (1e-9 if strength == 1.0 else 0.05)
 
 
+@pytest.mark.slow
 def test_a_bone_holds_it(tmp_path: Path) -> None:
     vertices, triangles = sphere(8)
     bone = Bone("bone", "Bone", 0.4 * vertices + [0.0, 0.0, 1.05], triangles)
@@ -152,6 +154,7 @@ def test_another_body_is_bound_to_it_and_it_to_another(tmp_path: Path) -> None:
     assert gap(model, run.state) < 1e-14 and np.isfinite(run.state.x).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["qr", "green", "hybrid", "bdf2", "flesh", "newmark"])
 def test_other_formulations_move_it_the_same_way(tmp_path: Path, method: str) -> None:
     pinned = np.flatnonzero(ball().vertices[:, 2] < 0.5).astype(np.int32)
@@ -195,11 +198,13 @@ def test_paint_of_another_mesh_is_named() -> None:
     assert raised.value.kind == "paint-without-vertices"
 
 
+@pytest.mark.slow
 def test_where_it_may_break_it_has_the_tets_of_bodies_that_break() -> None:
     built = build(Scene((ball(fracture=Fracture()),)), NoTracks(), lambda *_: None)
     assert built.model.bound is None
 
 
+@pytest.mark.slow
 def test_a_bake_resumed_and_one_that_ran_through_have_the_same_bytes(tmp_path: Path) -> None:
     scene = Scene((ball(),), (GROUND,), Settings(frame_end=12))
     whole = sinew.bake(scene, tmp_path / "whole.sinew")

@@ -108,6 +108,7 @@ def test_an_initial_spin_turns_a_free_body(tmp_path):
     assert centre(run) == pytest.approx(np.zeros(3), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_it_pushes_others(tmp_path):
     """A block that its keys carry pushes a free one before it, with the friction-free momentum of an impact."""
     pusher = ball(key="pusher")

@@ -137,6 +137,7 @@ def test_the_panel_shows_exact_between_bodies_that_are_fixed() -> None:
     assert digests[0] != digests[1] and digests[2] == digests[3]
 
 
+@pytest.mark.slow
 def test_a_box_that_is_attached_exactly_hangs(tmp_path: Path) -> None:
     scene, _, box = held_box()
     assert fallen(scene, tmp_path / "free.sinew") > 0.3
@@ -147,6 +148,7 @@ def test_a_box_that_is_attached_exactly_hangs(tmp_path: Path) -> None:
     assert own.attachments[0].binds_nodes
 
 
+@pytest.mark.slow
 def test_painted_strength_chooses_the_bound_nodes(tmp_path: Path) -> None:
     scene, top, box = held_box()
     bpy.ops.sinew.attach(reach=0.06)
@@ -168,6 +170,7 @@ def test_painted_strength_chooses_the_bound_nodes(tmp_path: Path) -> None:
     assert caught.value.kind == "binding-out-of-reach", "the target is painted on its other side alone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False])
 def test_keys_cannot_let_go_of_an_exact_row(tmp_path: Path, first: bool) -> None:
     """Nor take hold of one that does not hold at first."""

@@ -200,6 +200,7 @@ def scene_of(method, **more):
     return Scene((body,), (Collider("floor", "Floor", "plane"),), Settings(substeps=8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS[1:], ids=NAMES[1:])
 def test_what_falls_onto_the_ground_rises_no_higher_and_comes_to_rest(tmp_path, method):
     run, heights, past = Run(tmp_path, scene_of(method)), [], []

@@ -83,6 +83,7 @@ def test_an_earlier_file_becomes_rows_and_bakes_as_before(tmp_path: Path) -> Non
     assert len(bpy.context.scene.objects["Arm"].sinew.attachments) == len(rows), "once"
 
 
+@pytest.mark.slow
 def test_hold_by_armature_becomes_a_row(tmp_path: Path) -> None:
     scene = fresh()
     obj = add_box("Arm", divisions=4, height=2.0)

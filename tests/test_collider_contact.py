@@ -75,6 +75,7 @@ def test_a_tip_without_tets_stays_above_the_ground(tmp_path):
     assert all(report.converged for report in run.reports)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "E"), [(1e-3, 1e3), (0.01, 1e6), (100.0, 1e8)])
 def test_any_size_rests_far_from_the_origin(tmp_path, size, E):
     at = (1e4, -0.5 * size, 0.02 * size)

@@ -264,6 +264,7 @@ def test_what_turns_at_once_jumps(tmp_path, degrees, jumps):
         assert np.array_equal(place.pose[:4], place.pose[4:]) == jumps
 
 
+@pytest.mark.slow
 def test_what_jumps_a_little_way_into_a_body_pushes_it_out_gently(tmp_path):
     """By less than its size; the same way on its way is a blow."""
     fastest = {}

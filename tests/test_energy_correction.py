@@ -129,6 +129,7 @@ def test_what_comes_out_of_nothing_is_taken(tmp_path, monkeypatch) -> None:
     assert free > 1e-3 and taken < 1e-9, (free, taken)
 
 
+@pytest.mark.slow
 def test_what_is_lifted_is_given_energy(tmp_path) -> None:
     """Boxes on a ground that goes up by a metre go with it as fast."""
     times = np.array([0.0, 0.5, 1.5])

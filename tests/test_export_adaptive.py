@@ -101,6 +101,7 @@ def test_the_bake_depends_on_what_tets_are_small_near() -> None:
     assert not changes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("divisions", [12, 24])
 def test_the_panel_says_about_how_many_tets_come(tmp_path: Path, divisions: int) -> None:
     scene = fresh()
@@ -128,6 +129,7 @@ def _baked_tets(folder: Path, end: int = 1) -> int:
     return len(mesh.tets)
 
 
+@pytest.mark.slow
 def test_a_baked_head_falls_lies_and_is_whole(tmp_path: Path) -> None:
     fresh()
     obj = monkey()

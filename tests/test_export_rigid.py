@@ -41,6 +41,7 @@ def test_a_rigid_body_is_exported_as_one(tmp_path: Path) -> None:
     assert tets_layout._tet_count_text(obj, bpy.context.scene) == "Moves as one piece"
 
 
+@pytest.mark.slow
 def test_a_baked_object_falls_and_does_not_deform(tmp_path: Path) -> None:
     fresh()
     obj = falling_box()

@@ -77,6 +77,7 @@ def test_copy_from_cloth_takes_what_a_cloth_modifier_says(tmp_path: Path) -> Non
     assert not modifier.show_viewport and not modifier.show_render
 
 
+@pytest.mark.slow
 def test_a_baked_sheet_falls_on_a_ball(tmp_path: Path) -> None:
     fresh()
     obj = plane(12, 0.45)

@@ -331,6 +331,7 @@ def test_masses_weights_and_drag_are_handed_down() -> None:
         bind_nodes(unbound, far, named)
 
 
+@pytest.mark.slow
 def test_a_core_and_what_is_bound_to_it_move_as_one_rigid_body() -> None:
     X, tets = bar((2, 2, 2), (1.0, 1.0, 1.0))
     everything = RigidCore(np.arange(len(X), dtype=np.int32), np.arange(len(tets), dtype=np.int32))

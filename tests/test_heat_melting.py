@@ -213,6 +213,7 @@ def molten(plasticity, heat=WAX, **settings):
     return Scene((body,), (Collider("ground", "Ground"),), Settings(fps=25.0, **settings), (source,))
 
 
+@pytest.mark.slow
 def test_a_melting_block_flows_and_keeps_its_volume(tmp_path):
     run = Run(tmp_path, molten(Plasticity(yield_strain=0.2, flow=100.0)))
     for _ in range(50):
@@ -243,6 +244,7 @@ def test_a_body_that_is_not_plastic_flows_once_it_melts(tmp_path):
     assert plastic_norm(warm.built.model, warm.state).max() == 0.0
 
 
+@pytest.mark.slow
 def test_what_melted_and_cooled_keeps_its_shape_and_is_stiff_again(tmp_path):
     """Melted for a second, cooled by air of 0 °C, then turned weightless: it does not spring back."""
     heat = replace(WAX, conductivity=1.0e4, exchange=3.0e5)

@@ -148,6 +148,7 @@ def test_what_moves_away_cools(tmp_path):
     assert 3 < peak < 24 and hottest[peak] > 30.0 and hottest[-1] < 20.0 + 0.6 * (hottest[peak] - 20.0)
 
 
+@pytest.mark.slow
 def test_an_animated_source_and_air_are_followed(tmp_path):
     off = ([0.0, 0.5, 0.51, 9.0], [300.0, 300.0, 20.0, 20.0], "linear")
     air = ([0.0, 9.0], [20.0, 920.0], "linear")

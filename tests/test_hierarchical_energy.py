@@ -77,6 +77,7 @@ def test_tets_that_were_not_refined_are_told():
         recover_levels(tets, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_energy_and_forces_are_those_of_the_twin(count):
     model = level_model(count)
@@ -196,6 +197,7 @@ def test_stress_is_that_of_greens_strain_where_all_is_stretched_alike():
     np.testing.assert_allclose(largest, np.linalg.eigvalsh(expected).max(), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_stress_of_small_details_is_hookes():
     model = level_model(1)
     x = model.X + 1e-7 * np.random.default_rng(8).normal(size=model.X.shape)

@@ -115,6 +115,7 @@ def test_a_body_that_was_torn_before_is_named_and_the_scene_is_as_it_was(tmp_pat
     assert not list(tmp_path.glob("*.sinew"))
 
 
+@pytest.mark.slow
 def test_the_panel_has_the_choice_beside_keep() -> None:
     jelly()
     run = started()

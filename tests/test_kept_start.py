@@ -131,6 +131,7 @@ def test_another_mesh_cannot_begin_so_and_another_size_of_the_tets_can() -> None
     assert np.array_equal(begun(start, cells=3).state.v, np.zeros_like(begun(None, cells=3).state.v)), "at rest"
 
 
+@pytest.mark.slow
 def test_flesh_that_follows_its_pose_has_no_start() -> None:
     scene = clay()
     flesh = replace(scene.bodies[0], plasticity=None, flesh=Flesh(motion=QUASISTATIC))

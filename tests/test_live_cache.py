@@ -81,6 +81,7 @@ def test_a_repetition_can_be_cancelled(tmp_path: Path) -> None:
         replay(cache, tiny_scene(), lambda: True, lambda event: None)
 
 
+@pytest.mark.slow
 def test_a_repetition_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = cache_of(tmp_path)
     live(cache, 130, TAKE)
@@ -165,6 +166,7 @@ def test_samples_are_as_their_objects_play_them(tmp_path: Path) -> None:
     assert reader.positions("falls", head) == pytest.approx((world - [5.0, 0.0, 0.0]) / 2.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_was_seen_is_kept_as_a_bake_to_the_bit(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)
     live(cache, 131, TAKE, MOVE)  # three steps a frame: two steps are left over

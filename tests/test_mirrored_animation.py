@@ -97,6 +97,7 @@ def test_a_muscle_that_keys_move_moves_as_its_mirror_image(mode: str, parent: st
     assert math.isclose(other.matrix_world.determinant(), 1.0, rel_tol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_drawn_muscle_stays_live_on_the_other_side() -> None:
     fresh()
     elbow()

@@ -119,6 +119,7 @@ def test_a_pen_that_presses_less_pulls_less() -> None:
     assert [c.get("strength") for c in recorded] == [strength, None, 1.0] and not run.note
 
 
+@pytest.mark.slow
 def test_the_gun_blows_less_hot_and_less_cold_by_pressure() -> None:
     box = jelly()
     box.sinew.use_heat = True

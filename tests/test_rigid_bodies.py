@@ -70,6 +70,7 @@ def test_moments_of_a_solid_with_a_hollow_are_those_of_the_difference() -> None:
     assert moments[0, 0] == pytest.approx(1.0 / 12.0 - of_inner - volume * centre[0] ** 2)
 
 
+@pytest.mark.slow
 def test_tumbling_follows_euler_at_second_order(tmp_path: Path) -> None:
     """About the middle axis, which is not stable: it turns over within a second."""
     omega, time = np.array([0.3, 8.0, 0.2]), 1.0
@@ -112,6 +113,7 @@ def test_a_hinged_body_swings_as_a_physical_pendulum(tmp_path: Path) -> None:
     assert np.abs(swings[-80:]).max() == pytest.approx(angle, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_a_stack_stands_and_a_fallen_heap_comes_to_rest(tmp_path: Path) -> None:
     boxes = [rigid_box((0.4, 0.4, 0.2), (0.0, 0.0, 0.1 + 0.2 * i), key=f"b{i}") for i in range(3)]
     leaning = rigid_box((0.3, 0.3, 0.3), (1.2, 0.0, 0.5), rotation((1, 1, 0), 0.4), key="falls")

@@ -69,6 +69,7 @@ def test_vertices_without_faces_follow_the_nearest_place(tmp_path: Path) -> None
     np.testing.assert_allclose(run.render["cloth"][0, :2], [0.01, 0.02], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_cloth_hangs_by_its_pins_and_comes_to_rest(tmp_path: Path) -> None:
     body = cloth(pinned=np.array([0, 12], np.int32))
     body = replace(body, material=replace(body.material, mass_damping=5.0))
@@ -85,6 +86,7 @@ def test_cloth_hangs_by_its_pins_and_comes_to_rest(tmp_path: Path) -> None:
     assert np.abs(edges / rest - 1.0)[sides].max() < 0.03
 
 
+@pytest.mark.slow
 def test_cloth_lies_on_a_ball_and_no_vertex_is_in_it(tmp_path: Path) -> None:
     body = cloth(12, 0.6, 0.25)
     run = run_of(tmp_path, body, colliders=(ball(0.2, 0.0),), frame_end=100)
@@ -126,6 +128,7 @@ def test_cloth_rests_on_jelly_and_bears_jelly(tmp_path: Path) -> None:
     assert 0.27 < x["above"][:, 2].min() < 0.31  # it lies on the cloth, which lies on the jelly
 
 
+@pytest.mark.slow
 def test_cloth_lies_on_a_rigid_box(tmp_path: Path) -> None:
     box = rigid_box((0.2, 0.2, 0.2), (0.0, 0.0, 0.1))
     run = run_of(tmp_path, cloth(8, 0.4, 0.21), box, colliders=(FLOOR,), frame_end=60)
@@ -182,6 +185,7 @@ def test_a_closed_sheet_is_blown_up(tmp_path: Path) -> None:
     assert radius.mean() / 0.1 - 1.0 == pytest.approx(first, rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_resumed_bake_has_the_same_bytes(tmp_path: Path) -> None:
     below = block((2, 2, 2), (0.2, 0.2, 0.2), (-0.1, -0.1, -0.25), key="jelly")
     body = cloth(8, 0.4, 0.01, collision=Collision(0.3, 0.0, True))
@@ -268,6 +272,7 @@ def test_check_says_where_a_sheet_is_too_coarse(tmp_path: Path) -> None:
         assert [each.problem.kind for each in found] == (["sheet-coarse"] if is_coarse else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", list(SHEET_PRESETS))
 def test_every_preset_falls_on_a_ball(tmp_path: Path, preset: str) -> None:
     run = run_of(tmp_path, cloth(8, 0.4, 0.21, preset), colliders=(ball(0.2, 0.0),), frame_end=60)

@@ -50,6 +50,7 @@ def momenta(simulation: Simulation) -> np.ndarray:
     return np.concatenate([(m * state.v).sum(axis=0), np.cross(state.x, m * state.v).sum(axis=0)])
 
 
+@pytest.mark.slow
 def test_a_weight_hangs_lower_by_m_g_over_k() -> None:
     weight = 125.0 * G  # of 1000 kg/m³
     simulation = Simulation(scene_of(*bodies(spring_constant=weight / 0.05, damping=2000.0), frames=120))

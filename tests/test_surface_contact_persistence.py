@@ -239,6 +239,7 @@ def test_what_is_not_inside_a_skin_is_not_behind_it():
     assert met.normal[:, 2].tolist() == pytest.approx([1.0]) and met.gap[0] == pytest.approx(0.0005)
 
 
+@pytest.mark.slow
 def test_what_is_let_out_of_a_collider_keeps_its_way():
     """A point over the middle of a ball that leaves it downwards, and slides aside meanwhile; then it is outside."""
     vertices, triangles = faces_of(trimesh.creation.icosphere(subdivisions=2))

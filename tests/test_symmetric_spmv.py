@@ -55,6 +55,7 @@ def test_gives_the_product_of_the_whole_matrix():
     assert along == pytest.approx(np.sum(p * expected), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_islands_have_segments_of_their_own():
     pattern, values, matrix, p = random_system(CELLS)
     n, tets = pattern.node_count, pattern.corners.size // 4
