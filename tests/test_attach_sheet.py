@@ -153,3 +153,13 @@ def test_the_panel_asks_for_no_exact_row_of_a_sheet() -> None:
     attachments_layout.draw_attachments(layout, context_of(obj))
     drawn = [name for _, name in layout.drawn]
     assert "breaking_force" in drawn and "is_exact" not in drawn
+
+
+def test_two_sheets_are_refused_and_nothing_is_attached() -> None:
+    fresh()
+    target, other = curtain(), curtain()
+    soft = rod("BODY")
+    choose(soft, other, target)
+    with pytest.raises(RuntimeError, match="Curtain"):
+        bpy.ops.sinew.attach()
+    assert not any(len(obj.sinew.attachments) for obj in (target, other, soft))

@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
-from fixtures.rigid_body_scenes import add_constraint, rigid_box, take_over_world
+from fixtures.rigid_body_scenes import add_constraint, bake, rigid_box, take_over_world
 from sinew.addon.evaluation.scene_copy import SceneCopy
 from sinew.addon.export import input_digest, input_warnings, validation
 from sinew.addon.export.joints import read_joints
@@ -122,6 +122,14 @@ def test_blenders_collision_collections_count(tmp_path: Path) -> None:
         obj.rigid_body.collision_collections = [number == layer for number in range(20)]
     take_over_world()
     assert set(exported(scene, tmp_path / "c.sinew")[0].ignored_pairs) == {("One", "Two"), ("One", "Floor")}
+
+
+def test_bodies_in_no_collision_collection_meet_nothing(tmp_path: Path) -> None:
+    scene = fresh()
+    for name in ("One", "Two"):
+        rigid_box(name).rigid_body.collision_collections = [False] * 20
+    take_over_world()
+    assert set(exported(scene, tmp_path / "c.sinew")[0].ignored_pairs) == {("One", "Two")}
 
 
 def test_switched_off_sinews_own_settings_count(tmp_path: Path) -> None:
@@ -388,7 +396,7 @@ def test_constraints_among_blenders_own_bodies_are_left_to_blender(tmp_path: Pat
 
 
 def test_the_panel_says_what_is_read() -> None:
-    scene = fresh()
+    fresh()
     floor, box = rigid_box("Floor", (0, 0, -2), (9, 9, 1), "PASSIVE"), rigid_box("Box")
     hinge = add_constraint("HINGE", floor, box)
     assert "rigid_body" not in panels._shown_panels(context_of(box))
@@ -413,7 +421,10 @@ def test_the_panel_says_what_is_read() -> None:
     layout = FakeLayout()
     rigid_body_layout.draw_rigid_body(layout, context_of(floor))
     assert "which Blender takes as a Convex Hull" in " ".join(layout.lines)
-    assert scene.rigidbody_world is not None
+    box.sinew.method, box.sinew.use_core, layout = "SMOOTH", True, FakeLayout()
+    rigid_body_layout.draw_rigid_body(layout, context_of(box))
+    assert f"Hinge {hinge.name}: with Floor" in " / ".join(layout.lines)
+    assert "use_rigid_body" not in {name for _, name in layout.drawn}, "it counts for what is rigid all over"
 
 
 def test_the_digest_knows_the_settings_and_the_constraints() -> None:
@@ -430,7 +441,8 @@ def test_the_digest_knows_the_settings_and_the_constraints() -> None:
     is_changed()
     own.solver_iterations += 1
     one.rigid_body.linear_damping = 0.5
-    assert not is_changed(), "neither is read"
+    one.sinew.density, one.sinew.body_friction = 3.0, 0.1
+    assert not is_changed(), "none of these is read"
     for change in (
         lambda: setattr(one.rigid_body, "mass", 3.0),
         lambda: setattr(one.rigid_body, "kinematic", True),
@@ -442,3 +454,26 @@ def test_the_digest_knows_the_settings_and_the_constraints() -> None:
     ):
         change()
         assert is_changed()
+
+
+def test_names_of_constraints_and_their_carriers_are_remembered_with_a_bake(tmp_path: Path) -> None:
+    scene = fresh()
+    one, mover = rigid_box("One"), bpy.data.objects.new("Mover", None)
+    scene.collection.objects.link(mover)
+    constraint = add_constraint("POINT", one, mover)
+    take_over_world()
+    bake(tmp_path, 2)
+    before = input_digest.settings_digest(scene)
+    constraint.name, mover.name = "Renamed", "Renamed Too"
+    assert input_digest.settings_digest(scene) == before
+
+
+def test_an_end_without_a_size_is_named(tmp_path: Path) -> None:
+    scene = fresh()
+    one, flat = rigid_box("One"), bpy.data.objects.new("Flat", None)
+    scene.collection.objects.link(flat)
+    flat.scale.x = 0.0
+    add_constraint("POINT", one, flat)
+    take_over_world()
+    problem = refused(scene, tmp_path / "c.sinew")
+    assert '"Flat"' in problem.sentence and problem.next_step

@@ -18,6 +18,7 @@ from ..cache.bake_passes import body_folder
 from ..fracture_meshes import show_results
 from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
+from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from ..playback import attribute_modifier, mesh_cache, wrap_motion
 from . import attach_force_curves, error_messages, last_failure
 
@@ -47,6 +48,7 @@ def attach(
             show_results.restore_body(obj)
     if is_baked:
         remember_names(obj for obj in scene.objects if roles.roles_of(obj))
+        remember_names([*constraints_of(scene, roles.bodies(scene)), *find_carriers(scene, roles.bodies(scene))])
     _attach_wraps(scene, folder, detach_missing)
     if is_undoable:
         attach_force_curves.refresh_curves(scene, folder, detach_missing)

@@ -179,7 +179,8 @@ def _add_lines(position: _ReportPosition, data: bytes) -> None:
                     position.colliders.setdefault(key, {})[line["frame"]] = numbers
             for key, rows in (line.get("attachments") or {}).items():
                 for number, numbers in rows.items():
-                    position.attachments.setdefault((key, int(number)), {})[line["frame"]] = numbers
+                    if number.isdigit() and len(numbers) == 7 and None not in numbers:
+                        position.attachments.setdefault((key, int(number)), {})[line["frame"]] = numbers
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Mapping[str, Any]]:

@@ -45,6 +45,7 @@ from ..objects.rigid_body_constraints import ENABLED_PATH, WORLD_NAME, carrier, 
 from .bone_meshes import RestTransform
 from .participants import ObjectKeys, Participants
 from .sampling_context import Sampling
+from .validation import check_matrix
 
 KINDS = {
     "FIXED": FIXED_JOINT,
@@ -162,17 +163,29 @@ def passing_pairs(joints: tuple[Joint, ...], inputs: Participants) -> tuple[tupl
 
 
 def carrier_transforms(scene_copy: SceneCopy, joints: ObjectKeys, unit: float) -> dict[str, RestTransform]:
-    """Returns where the carriers of joints are at the Rest Frame, by the keys of the joints."""
-    carried = ((key, carrier(obj)) for obj, key in joints.items())
-    return {
-        key: RestTransform.from_matrix(scale_to_metres(scene_copy.matrix(other), unit))
-        for key, other in carried
-        if other is not None
-    }
+    """Returns where the carriers of joints are at the Rest Frame, by the keys of the joints.
+
+    Raises:
+        BadInput: A carrier has no size along an axis, or its animation gives no numbers.
+    """
+    found = {}
+    for obj, key in joints.items():
+        other = carrier(obj)
+        if other is not None:
+            matrix = scale_to_metres(scene_copy.matrix(other), unit)
+            check_matrix(other.name, matrix)
+            found[key] = RestTransform.from_matrix(matrix)
+    return found
 
 
 def sample_joint(sampling: Sampling, obj: bpy.types.Object, joint: Joint, rest: RestTransform | None) -> None:
-    """Adds to the tracks where the end of a joint that is no body is, and whether the joint acts if that is keyed."""
+    """Adds to the tracks where the end of a joint that is no body is, and whether the joint acts if that is keyed.
+
+    Raises:
+        BadInput: The constraint was removed while the scene is written.
+    """
+    if obj.rigid_body_constraint is None:
+        raise BadInput("object-gone", name=obj.name)
     other = carrier(obj)
     if other is not None and rest is not None:
         moved = rest.motion_to(sampling.world_from_units(other))

@@ -9,9 +9,11 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import FORMER_FLESH_PAINTS, IS_FLESH, POSE
 from ...solver.scene.settings.plasticity_settings import IS_PLASTIC
+from ...solver.scene.settings.rigid_body_settings import USE_RIGID_BODY
 from ...solver.scene.settings.setting import CHOICES, COLLECTION, MATERIAL, OBJECT, TABLE, VECTOR, Setting, When
 from ...solver.scene.settings.tables import SCENE_SETTINGS, settings_of_role
 from ...solver.scene.settings.tet_settings import IS_MESHED
+from ..objects.rigid_body_settings import SETTINGS_OF_BLENDER, counting_rigid_body
 from ..properties.role_definitions import BODY
 from . import formulation
 
@@ -39,6 +41,10 @@ def unread_settings(obj: bpy.types.Object, roles: Collection[str]) -> set[str]:
     read |= {"role", "extra_roles"} if settings.extra_roles else {"role"}
     if BODY in roles:
         read -= formulation.unread_properties(settings)
+    if counting_rigid_body(obj) is not None:
+        read -= SETTINGS_OF_BLENDER
+    elif obj.rigid_body is None:
+        read.discard(USE_RIGID_BODY.name)
     return {p.identifier for p in settings.bl_rna.properties} - read
 
 

@@ -60,7 +60,7 @@ def _with_shape(body: Body, shape: str, points: Floats, matrix: Floats) -> Body:
     """Returns a body that others meet by a shape around its points [Blender units], object space, (n, 3)."""
     mesh = bmesh.new()
     try:
-        more = _make_hull(mesh, points) if shape == HULL else _make_shape(mesh, shape, np.abs(_half_sizes(points)))
+        more = _make_hull(mesh, points) if shape == HULL else _make_shape(mesh, shape, _half_sizes(points))
         faces = _faces(mesh, 0 if shape == HULL else len(points))
     finally:
         mesh.free()

@@ -159,7 +159,9 @@ def _key_settings(kept: _KeptHand) -> None:
             continue
         owner = kept.scene if each.owner is None else each.owner.find()
         if owner is not None and each.what == handled_inputs.JOINT_ENABLED:
-            if ENABLED_PATH not in driven_paths(owner) and owner.library is None:
+            if ENABLED_PATH in driven_paths(owner) or owner.library is not None:
+                kept.left_out.append(f'Enabled of "{owner.name}", which a driver or another file gives')
+            else:
                 kept.key(owner, ENABLED_PATH, held, CONSTANT)
             continue
         if owner is None or each.what not in (handled_inputs.SETTING, handled_inputs.SCENE_SETTING):

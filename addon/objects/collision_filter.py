@@ -18,18 +18,19 @@ from .flesh_supports import is_bone_of
 from .rigid_body_settings import collision_layers
 
 CollectionMembers = dict[bpy.types.Object, set[bpy.types.Object]]
+CollisionLayers = dict[bpy.types.Object, frozenset[int]]
 
 
 def ignored_objects(scene: bpy.types.Scene) -> Iterator[tuple[bpy.types.Object, bpy.types.Object]]:
     """Yields the bodies with the other bodies and the colliders that they pass through, each pair once."""
     bodies, colliders = roles.bodies(scene), roles.colliders(scene)
-    members = _members([*bodies, *colliders])
+    members, layers = _members([*bodies, *colliders]), _layers([*bodies, *colliders])
     has_bones = any(roles.has_role(collider, BONE) for collider in colliders)
-    if not members and not has_bones and not _has_layers([*bodies, *colliders]):
+    if not members and not has_bones and not _leave_out(layers):
         return
     for number, body in enumerate(bodies):
         for other in [*bodies[number + 1 :], *colliders]:
-            if not _can_collide(members, body, other):
+            if not _can_collide(members, layers, body, other):
                 yield body, other
 
 
@@ -41,14 +42,14 @@ def ignored_pairs(scene: bpy.types.Scene, keys: Mapping[bpy.types.Object, str]) 
 def has_filters(scene: bpy.types.Scene) -> bool:
     """Whether any body or collider of a scene does not collide with everything."""
     objects = [*roles.bodies(scene), *roles.colliders(scene)]
-    return bool(_members(objects)) or _has_layers(objects)
+    return bool(_members(objects)) or _leave_out(_layers(objects))
 
 
 def collision_partners(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Returns the bodies and colliders that a body or a collider touches, itself left out."""
     others = _others(scene, obj)
-    members = _members([obj, *others])
-    return [other for other in others if _can_collide(members, obj, other)]
+    members, layers = _members([obj, *others]), _layers([obj, *others])
+    return [other for other in others if _can_collide(members, layers, obj, other)]
 
 
 def excluded_by(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object | None:
@@ -67,20 +68,21 @@ def _others(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.types.Obj
     return [other for other in others if other != obj]
 
 
-def _can_collide(members: CollectionMembers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
+def _can_collide(members: CollectionMembers, layers: CollisionLayers, a: bpy.types.Object, b: bpy.types.Object) -> bool:
     is_chosen = b in members.get(a, (b,)) and a in members.get(b, (a,))
-    return is_chosen and _share_layer(a, b) and not is_bone_of(a, b) and not is_bone_of(b, a)
+    is_apart = a in layers and b in layers and not layers[a] & layers[b]
+    return is_chosen and not is_apart and not is_bone_of(a, b) and not is_bone_of(b, a)
 
 
-def _has_layers(objects: Iterable[bpy.types.Object]) -> bool:
-    """Whether some rigid bodies are in other collision collections of Blender's rigid body world than others."""
-    return len({layers for obj in objects if (layers := collision_layers(obj)) is not None}) > 1
+def _layers(objects: Iterable[bpy.types.Object]) -> CollisionLayers:
+    """Returns Blender's collision collections of the objects for which they count."""
+    found = ((obj, collision_layers(obj)) for obj in objects)
+    return {obj: layers for obj, layers in found if layers is not None}
 
 
-def _share_layer(a: bpy.types.Object, b: bpy.types.Object) -> bool:
-    """Whether Blender's collision collections let two objects collide."""
-    first, second = collision_layers(a), collision_layers(b)
-    return first is None or second is None or bool(first & second)
+def _leave_out(layers: CollisionLayers) -> bool:
+    """Whether Blender's collision collections may keep any two objects from colliding."""
+    return len(set(layers.values())) > 1 or frozenset() in layers.values()
 
 
 def _members(objects: Iterable[bpy.types.Object]) -> CollectionMembers:

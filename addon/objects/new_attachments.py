@@ -81,15 +81,14 @@ def attach(
         reach: Of the rows [Blender units]; None: what bones say of flesh, or the default.
 
     Raises:
-        BadInput: Two sheets cannot be attached to each other.
+        BadInput: Two sheets cannot be attached to each other; no row was added.
     """
-    rows = []
+    rows, is_to_sheet = [], roles.has_role(target, BODY) and roles.is_sheet(target)
+    second = next((body for body in objects if is_to_sheet and roles.is_sheet(body)), None)
+    if second is not None:
+        raise BadInput("attached-to-sheet", name=second.name, target=target.name)
     for body in objects:
-        obj, other = body, target
-        if roles.has_role(target, BODY) and roles.is_sheet(target):
-            obj, other = target, body
-            if roles.is_sheet(body):
-                raise BadInput("attached-to-sheet", name=body.name, target=target.name)
+        obj, other = (target, body) if is_to_sheet else (body, target)
         if any(is_about(row, other) for row in obj.sinew.attachments):
             continue
         row = add_attachment(obj, other)

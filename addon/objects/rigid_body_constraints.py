@@ -57,14 +57,24 @@ def find_carriers(scene: bpy.types.Scene, bodies: Collection[bpy.types.Object]) 
 
 def constraint_problems(scene: bpy.types.Scene) -> Iterator[BadInput]:
     """Yields what is wrong with the constraints of a scene, at most one thing about each."""
-    found = (constraint_problem(obj, scene) for obj in constraints_of(scene, roles.bodies(scene)))
-    yield from (problem for problem in found if problem is not None)
+    found = constraints_of(scene, roles.bodies(scene))
+    moved = moved_objects(scene) if found else set()
+    problems = (constraint_problem(obj, scene, moved) for obj in found)
+    yield from (problem for problem in problems if problem is not None)
 
 
-def constraint_problem(obj: bpy.types.Object, scene: bpy.types.Scene) -> BadInput | None:
-    """Returns what is wrong with the constraint that an object carries, or None."""
+def constraint_problem(
+    obj: bpy.types.Object, scene: bpy.types.Scene, moved: Collection[bpy.types.Object]
+) -> BadInput | None:
+    """Returns what is wrong with the constraint that an object carries, or None.
+
+    Args:
+        obj: It.
+        scene: Its scene.
+        moved: What Blender's rigid body world moves there (`moved_objects`).
+    """
     try:
-        _check_constraint(obj, scene, moved_objects(scene))
+        _check_constraint(obj, scene, moved)
     except BadInput as problem:
         return problem
     return None
@@ -76,7 +86,7 @@ def _check_constraint(obj: bpy.types.Object, scene: bpy.types.Scene, moved: Coll
         raise BadInput("joint-to-itself", name=obj.name, body=ends[0].name)
     for end in ends:
         other = next((each.name for each in ends if each != end), WORLD_NAME)
-        if end.name not in scene.objects or scene.objects[end.name] != end:
+        if scene not in end.users_scene:
             raise BadInput("joint-end-elsewhere", name=obj.name, end=end.name, scene=scene.name)
         if is_body(end) and not _has_rigid_part(end):
             raise BadInput("joint-soft-end", name=obj.name, body=end.name)

@@ -12,12 +12,17 @@ from collections.abc import Iterator
 
 import bpy
 
+from ...solver.scene.settings.collision_settings import BODY_FRICTION, COLLIDER_FRICTION
+from ...solver.scene.settings.material_settings import DENSITY
+from ...solver.scene.settings.size_and_start_settings import ANIMATED
 from . import roles
 
 # what is read of them; of a collider the friction alone
 BODY_PROPERTIES = ("type", "enabled", "kinematic", "mass", "friction", "collision_shape")
 COLLIDER_PROPERTIES = ("friction",)
 ANIMATED_PATHS = ("rigid_body.kinematic", "rigid_body.enabled")
+# Sinew's own settings of bodies and colliders that do not count where Blender's do
+SETTINGS_OF_BLENDER = {DENSITY.name, BODY_FRICTION.name, ANIMATED.name, COLLIDER_FRICTION.name}
 # shapes that have the mesh itself
 MESH_SHAPES = {"MESH", "COMPOUND"}
 

@@ -42,7 +42,9 @@ class SINEW_OT_make_rigid(bpy.types.Operator):
         for obj in chosen:
             initial_settings.make_new_rigid_body(obj)
         rest = len(chosen) - len(moving)
-        self.report({"INFO"}, f"Made {len(moving)} rigid" + (f", and {rest} passive a collider" if rest else ""))
+        made = [(len(moving), "rigid bodies" if len(moving) != 1 else "rigid body")]
+        made += [(rest, "colliders" if rest != 1 else "collider")] if rest else []
+        self.report({"INFO"}, "Made " + " and ".join(f"{count} {what}" for count, what in made))
         return {"FINISHED"}
 
     def _meshes(self, context: bpy.types.Context) -> list[bpy.types.Object]:

@@ -9,6 +9,7 @@ import bpy
 
 from ...solver.scene.settings.rigid_body_settings import RIGID_BODY_SETTINGS
 from ..baking import error_messages
+from ..blender_data.rigid_body_world import moved_objects
 from ..blender_data.rna_serialisation import animated_paths
 from ..objects import roles
 from ..objects.rigid_body_constraints import (
@@ -46,7 +47,7 @@ def is_shown(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
 def draw_rigid_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what is read of Blender's settings of the object, and the joints that hold it."""
     obj, scene = context.object, context.scene
-    if obj.rigid_body is not None:
+    if obj.rigid_body is not None and (obj.sinew.role != BODY or roles.is_rigid(obj)):
         draw_settings(locked_column(layout, context), obj, RIGID_BODY_SETTINGS)
         if counting_rigid_body(obj) is None:
             draw_wrapped(layout, UNREAD_NOTE, "INFO", context)
@@ -93,13 +94,14 @@ def _notes(obj: bpy.types.Object) -> Iterator[str]:
 def _draw_joints(layout: bpy.types.UILayout, context: bpy.types.Context, joints: list[bpy.types.Object]) -> None:
     """Draws a row for each joint of the active object, and what is wrong with it."""
     obj, column = context.object, layout.column(align=True)
+    moved = moved_objects(context.scene) if joints else set()
     for joint in joints[:MAX_JOINTS]:
         other = next((end for end in constraint_ends(joint) if end not in (obj, None)), None)
         found = joint.rigid_body_constraint
         kind = found.bl_rna.properties["type"].enum_items[found.type].name
         words = f"{kind} {joint.name}: with {WORLD_NAME if other is None else other.name}"
         column.label(text=words, icon="CONSTRAINT")
-        problem = constraint_problem(joint, context.scene)
+        problem = constraint_problem(joint, context.scene, moved)
         if problem is not None:
             draw_wrapped(layout, error_messages.error_text(problem), "ERROR", context)
     if len(joints) > MAX_JOINTS:

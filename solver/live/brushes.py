@@ -31,7 +31,7 @@ class Brushes:
 
     Attributes:
         guns, stiffness, pushes: The brushes of each kind.
-        has_heat: Whether any body has a temperature.
+        heated_tets: Tets of bodies that have a temperature, (k,).
     """
 
     def __init__(self, scene: Scene, built: AssembledScene, gravity: float) -> None:
@@ -44,7 +44,8 @@ class Brushes:
             own = scene.bodies[number]
             may_change[body.range.tets] = own.flesh is None and not own.is_rigid and not own.is_sheet
         self.guns, self.stiffness, self.pushes = HeatGuns(), StiffnessBrushes(may_change), Pushes(surfaces)
-        self.has_heat, self.may_soften = built.heat is not None, bool(may_change.any())
+        self.may_soften = bool(may_change.any())
+        self.heated_tets = np.flatnonzero(built.heat.is_heated) if built.heat is not None else np.zeros(0, np.int64)
 
     def added_to(self, built: AssembledScene) -> AssembledScene:
         """Returns what was built with the brushes in it."""
@@ -62,10 +63,11 @@ class Brushes:
             near = _nearest(middle, stiffness.place, stiffness.radius)
             if near is not None and BRUSHED_STIFFNESS in state.fields:
                 return {"stiffness_factor": float(state.fields[BRUSHED_STIFFNESS][changed[near]])}
-        for gun in self.guns.held.values():
-            near = _nearest(state.x, gun.place, gun.radius)
-            if near is not None and TEMPERATURE in state.fields:
-                return {"temperature": float(state.fields[TEMPERATURE][near])}
+        for gun in self.guns.held.values() if len(self.heated_tets) else ():
+            heated = np.unique(model.tets[self.heated_tets])
+            near = _nearest(state.x[heated], gun.place, gun.radius)
+            if near is not None:
+                return {"temperature": float(state.fields[TEMPERATURE][heated[near]])}
         return {}
 
     def apply(self, command: BrushCommand) -> None:
@@ -77,7 +79,7 @@ class Brushes:
         kinds: tuple[dict[int, Any], ...] = (self.guns.held, self.stiffness.held, self.pushes.held)
         if isinstance(command, LiftBrush) and not any(command.brush in held for held in kinds):
             raise BadInput("live-no-such-brush", number=command.brush)
-        if isinstance(command, HoldHeatGun) and not self.has_heat:
+        if isinstance(command, HoldHeatGun) and not len(self.heated_tets):
             raise BadInput("live-no-heat")
         if isinstance(command, HoldStiffnessBrush) and not self.may_soften:
             raise BadInput("live-only-flesh")
