@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...mesh.geometry.connected_components import connected_components
-from ...mesh.geometry.face_edges import face_edges
+from ...mesh.geometry.face_edges import edge_sides, face_edges
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
@@ -191,10 +191,7 @@ def _edge_corners(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], I
     not two, (e, 4), the first side of each, (e,), and how many faces meet there, (e,).
     """
     found, flat = face_edges(triangles), triangles.ravel()
-    side = np.argsort(found.edge, kind="stable")
-    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
-    one = side[start]
-    other = np.where(found.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
+    one, other = edge_sides(found)
     end, opposite = np.roll(triangles, -1, axis=1).ravel(), np.roll(triangles, -2, axis=1).ravel()
     return np.stack([flat[one], end[one], opposite[one], opposite[other]], 1), one, found.faces_at
 

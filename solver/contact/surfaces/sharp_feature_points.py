@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mesh.geometry.face_edges import face_edges
+from ...mesh.geometry.face_edges import edge_sides, face_edges
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import weld
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
@@ -83,10 +83,7 @@ def _edges(
 ) -> _Edges:
     min_angle, min_curvature = least
     found = face_edges(welded)
-    side = np.argsort(found.edge, kind="stable")
-    start = np.searchsorted(found.edge[side], np.arange(found.count, dtype=np.int64))
-    one = side[start]
-    other = side[np.minimum(start + 1, len(side) - 1)]
+    one, other = edge_sides(found)
     ends = np.stack([welded.ravel()[one], np.roll(welded, -1, axis=1).ravel()[one]], axis=1)
     length = np.linalg.norm(vertices[ends[:, 1]] - vertices[ends[:, 0]], axis=1)
     cosine = np.einsum("ei,ei->e", normals[one // 3], normals[other // 3])

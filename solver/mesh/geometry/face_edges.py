@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Indices
 
@@ -47,6 +48,14 @@ def edge_ends(faces: Indices, edges: Edges) -> Indices:
     ends = np.empty((edges.count, 2), np.int32)
     ends[edges.edge] = np.sort(np.stack([faces.ravel(), np.roll(faces, -1, axis=1).ravel()], axis=1), axis=1)
     return ends
+
+
+def edge_sides(edges: Edges) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns the two sides that lie on each edge, the same one twice where there are not two, (count,) each."""
+    side = np.argsort(edges.edge, kind="stable")
+    start = np.searchsorted(edges.edge[side], np.arange(edges.count, dtype=np.int64))
+    one = side[start]
+    return one, np.where(edges.faces_at == 2, side[np.minimum(start + 1, len(side) - 1)], one)
 
 
 def adjacent_sides(edges: Edges, is_chosen: Bools, is_side: Bools | bool = True) -> tuple[Indices, Indices]:
