@@ -45,7 +45,7 @@ def give_back(obj: bpy.types.Object) -> None:
         return
     obj.sinew.is_out_of_world = False
     for _, world in _worlds(obj) if obj.rigid_body is not None else ():
-        if obj not in world.collection.objects.values() and world.collection.library is None:
+        if obj not in world.collection.objects.values() and _is_editable(world.collection):
             world.collection.objects.link(obj)
             _clear_cache(world)
 
@@ -65,8 +65,13 @@ def detach(copy: bpy.types.Scene) -> None:
 def _may_leave(obj: bpy.types.Object, scene: bpy.types.Scene, collection: bpy.types.Collection) -> bool:
     """Whether an object is in a collection, and stays in a scene when it is taken out of it."""
     others = {scene.collection, *scene.collection.children_recursive} - {collection}
-    is_in = obj in collection.objects.values() and collection.library is None
+    is_in = obj in collection.objects.values() and _is_editable(collection)
     return is_in and bool(others & {*obj.users_collection})
+
+
+def _is_editable(collection: bpy.types.Collection) -> bool:
+    """Whether Blender lets objects be linked to a collection and unlinked: it is neither linked nor overridden."""
+    return collection.library is None and collection.override_library is None
 
 
 def _worlds(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Scene, bpy.types.RigidBodyWorld]]:
