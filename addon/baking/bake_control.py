@@ -174,10 +174,12 @@ def _prepare_objects(scene: bpy.types.Scene) -> None:
 
     Bodies that were put into Blender's rigid body world, or into Sinew by an earlier version, are taken out of it.
     """
-    for obj in roles.bodies(scene):
+    bodies = roles.bodies(scene)
+    for obj in bodies:
         rigid_body_world.take_out(obj)
         sinew_modifier.move_below_subdivision(obj)
-        if follows_rigid_bodies(scene):
+    if follows_rigid_bodies(scene):  # all that can leave its world have left it
+        for obj in bodies:
             show_results.restore_body(obj)
 
 

@@ -187,6 +187,8 @@ class LiveRun:
         last_grab: The number of the last grab.
         breakable: Bodies that may tear, by their keys.
         moved: Bodies whose modifier the run has moved below Subdivision, as a bake does.
+        left_collections: Bodies that the run has taken out of Blender's rigid body worlds, with the session ids of the
+            collections that they were in.
         is_shown: Whether the bodies play its samples.
         is_hidden: Whether nothing is shown, since the file is being saved.
         hints: What the status bar says, by the names of workspaces.
@@ -233,6 +235,7 @@ class LiveRun:
     last_grab: int = 0
     breakable: dict[str, BreakableBody] = field(default_factory=dict)
     moved: list[ObjectHandle] = field(default_factory=list)
+    left_collections: list[tuple[ObjectHandle, set[int]]] = field(default_factory=list)
     is_shown: bool = False
     is_hidden: bool = False
     hints: dict[str, str] = field(default_factory=dict)

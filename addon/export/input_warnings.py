@@ -12,7 +12,7 @@ import bpy
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.flesh_settings import POSE
 from ..blender_data import sinew_modifier
-from ..blender_data.rigid_body_world import stays_in_world
+from ..blender_data.rigid_body_world import is_editable, keeper
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import transmissive_materials
 from ..objects import flesh_supports, roles, self_weight_collapse
@@ -81,8 +81,11 @@ def _attachment_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _rigid_body_warnings(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[SinewError]:
     """What Blender's rigid bodies have and Sinew's have not."""
-    if stays_in_world(obj, scene):
-        yield SinewError("rigid-moved-by-blender", name=obj.name, collection=scene.rigidbody_world.collection.name)
+    kept_by = keeper(obj, scene)
+    if kept_by is not None and is_editable(kept_by):
+        yield SinewError("rigid-moved-by-blender", name=obj.name, collection=kept_by.name)
+    elif kept_by is not None:
+        yield SinewError("rigid-in-linked-world", name=obj.name, collection=kept_by.name)
     rigid_body = counting_rigid_body(obj)
     if rigid_body is not None and rigid_body.restitution > 0.0:
         yield SinewError("rigid-bounces", name=obj.name, value=f"{rigid_body.restitution:.2g}")

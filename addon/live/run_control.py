@@ -20,6 +20,7 @@ from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
 from ..blender_data import rigid_body_world, sinew_modifier
+from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
 from ..fracture_meshes import results_while_live, torn_mesh_modifier
@@ -49,11 +50,9 @@ def start(scene: bpy.types.Scene) -> LiveRun:
         BadInput: Something cannot be simulated as it is, or something else runs.
     """
     check_can_run(scene)
-    session.end_live()
+    end()
     session.forget_last_live()
     session.end_frame_solve()
-    for obj in roles.bodies(scene):
-        rigid_body_world.take_out(obj)
     run_folders.delete_orphans_in_thread()
     folder, lock = run_folders.new_folder()
     words, log = _arguments(scene, folder), folder / layout.LOG_FILE
@@ -67,6 +66,7 @@ def start(scene: bpy.types.Scene) -> LiveRun:
     )
     run = LiveRun(scene.session_uid, scene.frame_current, folder, driver, {}, lock)
     session.live = run
+    _take_out_of_world(run)
     driver.start(run.frame, run.frame)
     return run
 
@@ -178,6 +178,7 @@ def _send_changes(run: LiveRun) -> None:
 def show(run: LiveRun) -> None:
     """Lets the bodies of a run play its samples."""
     run.is_shown, run.step = True, -1
+    _take_out_of_world(run)
     results_while_live.show_bodies(obj for _, obj in _objects(run))
     for handle in run.moved:
         moved = handle.find()
@@ -193,6 +194,25 @@ def _put_back(run: LiveRun) -> None:
     _remove_from_file()
     torn_bodies.forget_shown(run)
     torn_bodies.put_modifiers_back(run)
+    _give_back_to_world(run)
+
+
+def _take_out_of_world(run: LiveRun) -> None:
+    """Takes the bodies out of Blender's rigid body worlds, which would move them, too, and notes from where."""
+    scene = find_scene(run.scene_uid)
+    for obj in roles.bodies(scene) if scene is not None else ():
+        taken = rigid_body_world.take_out(obj)
+        if taken:
+            run.left_collections.append((ObjectHandle.of(obj), taken))
+
+
+def _give_back_to_world(run: LiveRun) -> None:
+    """Puts the bodies back that the run has taken out, and no others."""
+    for handle, taken in run.left_collections:
+        obj = handle.find()
+        if obj is not None:
+            rigid_body_world.give_back(obj, only=taken)
+    run.left_collections.clear()
 
 
 def _remove_from_file() -> None:
@@ -265,6 +285,7 @@ def show_after_save() -> None:
     run = session.live
     if run is not None and run.is_hidden:
         run.is_hidden = False
+        _take_out_of_world(run)
         if run.reader is not None:
             show(run)
 

@@ -16,9 +16,18 @@ from .attachment_properties import SinewAttachment
 from .heat_properties import SinewSoftening
 from .muscle_shape_properties import SHAPE_ROW_CLASSES
 from .object_properties import SinewObject
+from .restore_data import SinewLeftCollection
 from .scene_properties import SinewScene
 
-CLASSES = (SinewSoftening, SinewAttachment, *ROW_CLASSES, *SHAPE_ROW_CLASSES, SinewObject, SinewScene)
+CLASSES = (
+    SinewSoftening,
+    SinewAttachment,
+    *ROW_CLASSES,
+    *SHAPE_ROW_CLASSES,
+    SinewLeftCollection,
+    SinewObject,
+    SinewScene,
+)
 
 
 def register() -> None:

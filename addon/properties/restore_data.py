@@ -4,9 +4,17 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
 
 HIDDEN_OPTIONS = {"options": {"HIDDEN"}, "override": {"LIBRARY_OVERRIDABLE"}}
+
+
+class SinewLeftCollection(bpy.types.PropertyGroup):
+    """A collection of a rigid body world that an object was taken out of."""
+
+    collection: PointerProperty(
+        type=bpy.types.Collection, name="Collection", description="What the object was taken out of", **HIDDEN_OPTIONS
+    )
 
 
 class RestoreData:
@@ -43,4 +51,11 @@ class RestoreData:
         name="Out of the Rigid Body World",
         description="Whether Sinew has taken this body out of Blender's rigid body world",
         **HIDDEN_OPTIONS,
+    )
+    left_collections: CollectionProperty(
+        type=SinewLeftCollection,
+        name="Left Collections",
+        description="The collections of Blender's rigid body worlds that Sinew has taken this body out of",
+        options={"HIDDEN"},
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )

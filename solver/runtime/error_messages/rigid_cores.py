@@ -44,8 +44,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Set Bounciness to 0 in Blender's Rigid Body panel to hide this.",
     ),
     "rigid-moved-by-blender": (
-        'Blender\'s rigid body world moves "{name}", too: its collection "{collection}" is part of the scene.',
-        "Choose a collection of its own for the Rigid Body World, or unlink the object from it.",
+        'Blender\'s rigid body world moves "{name}", too: its collection "{collection}" alone has it in the scene.',
+        "Link the object to another collection of the scene, too, or choose another one for the Rigid Body World.",
+    ),
+    "rigid-in-linked-world": (
+        'Blender\'s rigid body world moves "{name}", too: its collection "{collection}" is linked or overridden.',
+        "Choose a local collection for the Rigid Body World, or unlink the object from it in the file that it is from.",
     ),
     "rigid-compound": (
         '"{name}" has the shape Compound Parent in Blender. Sinew takes its own mesh alone.',
