@@ -451,6 +451,8 @@ def test_the_digest_knows_the_settings_and_the_constraints() -> None:
         lambda: setattr(own, "enabled", False),
         lambda: setattr(own, "enabled", True),
         lambda: setattr(constraint, "location", (0.0, 0.0, 1.0)),
+        lambda: setattr(one.sinew, "use_rigid_body", False),
+        lambda: setattr(one.sinew, "density", 5.0),
     ):
         change()
         assert is_changed()
