@@ -28,9 +28,9 @@ from ..evaluation.evaluated_mesh import (
     polygon_of_triangle,
     polygon_starts,
     positions,
-    triangles,
 )
 from ..evaluation.matrix_units import scale_to_metres, transform_points
+from ..evaluation.prefetched_triangles import mesh_triangles
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
@@ -187,7 +187,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     evaluated = scene_copy.evaluated(obj)
     settings = evaluated.sinew
     with evaluated_mesh(evaluated) as mesh:
-        points, faces = positions(mesh), triangles(mesh)
+        points, faces = positions(mesh), mesh_triangles(obj, mesh)
         pins, attached = _pin_weights(evaluated, mesh, obj)
         weights = WeightReader(obj, evaluated, mesh)
         fields: dict[str, Any] = {
