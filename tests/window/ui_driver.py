@@ -18,7 +18,7 @@ from desktop import Steps, mouse, wheel
 F3 = 69  # of a PC keyboard; by its name, xdotool presses Alt with it
 WHEEL_CLICKS_TO_TOP, WHEEL_CLICKS_PER_PAGE, MAX_PAGES = 40, 8, 5
 QUICK_STEP, SLOW_STEP = 9, 7  # of the mouse down the sidebar, whose buttons are 20 pixels high
-MOST_PATIENCE = 8.0
+MOST_PATIENCE = 4.0
 QUICK_SECONDS, SETTLED_SECONDS = 0.04, 0.15
 
 FoundAt = Generator[float, None, int | None]  # waits, and returns the y of what was found
