@@ -278,8 +278,8 @@ def test_what_was_seen_is_kept_as_a_take_beside_the_bake(tmp_path: Path) -> None
     head = CacheMetadata.load(kept)
     assert head.frame_start == 2 and head.frame_end == 2 + read_inputs(run.folder).steps // head.samples_per_frame
     assert scene.frame_end == head.frame_end, "the timeline reaches what was kept"
-    (note,) = session.messages(scene).notes
-    assert f"now ends at {head.frame_end}" in note.line
+    hand, end = session.messages(scene).notes
+    assert "Grab of" in hand.line and f"now ends at {head.frame_end}" in end.line
     for frame, sample in ((2, 0), (5, 3 * head.samples_per_frame)):
         scene.frame_set(frame)
         played = read_samples(layout.play_path(kept, run_key(run)), sample, 1)[0]

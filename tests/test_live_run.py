@@ -12,7 +12,7 @@ import pytest
 from fixtures.live_runs import Given, drive
 from fixtures.scenes import JELLY, block
 from sinew.solver.constraints.force import ForceStep
-from sinew.solver.constraints.grabs import Grabs, make_grab, stiffness_to_follow
+from sinew.solver.constraints.grabs import Grabs, grabbed_places, make_grab, stiffness_to_follow
 from sinew.solver.live.commands import parse_command
 from sinew.solver.live.live_run import LiveRun, live_scene
 from sinew.solver.mesh.embedding import Binding
@@ -104,13 +104,28 @@ def test_a_radius_takes_what_is_around_and_keeps_its_shape() -> None:
     assert np.abs(samples[1].positions["block"] - samples[0].positions["block"]).max() < 1.0e-9  # it was at rest
 
 
+def test_it_takes_the_vertices_that_whoever_grabs_has_seen() -> None:
+    """Meanwhile others may have come nearer to the hand."""
+    run = LiveRun(jelly(gravity=(0.0, 0.0, 0.0)), NoTracks())
+    given = {**take([0.05, 0.05, 0.1]), "vertices": [0, 3], "shares": [3.0, 1.0]}
+    drive(run, 1, lambda step: [given])
+    grab, binding = run.grabs.held[1], run.simulation.built.bodies[0].binding
+    assert grab.shares.tolist() == [0.75, 0.25] and grab.points.tet.tolist() == binding.tet[[0, 3]].tolist()
+    for wrong in ({"vertices": [0.5], "shares": [1.0]}, {"vertices": [0], "shares": [0.0]}, {"vertices": [0]}):
+        with pytest.raises(BadInput, match="vertices"):
+            parse_command({**given, **wrong})
+    with pytest.raises(BadInput, match="fewer vertices"):
+        run.apply(parse_command({**given, "vertices": [10**6], "shares": [1.0]}))
+
+
 def test_springs_of_a_grab_are_as_they_say() -> None:
     """Their force is −∂E/∂p of ½ k Σ s_i |h + o_i − p_i|², by differences."""
     run = LiveRun(jelly(), NoTracks())
     model, body = run.simulation.built.model, run.simulation.built.bodies[0]
     binding = Binding(body.binding.tet, body.binding.weights)
     vertices = run.simulation.positions()["block"]
-    grab = make_grab(model, 0, binding, vertices, np.array([0.05, 0.05, 0.1]), 0.06, 9.81)
+    hand = np.array([0.05, 0.05, 0.1])
+    grab = make_grab(model, 0, binding, vertices, hand, grabbed_places(vertices, hand, 0.06), 9.81)
     x = model.X + 0.01 * np.random.default_rng(1).standard_normal(model.X.shape)
     tets = model.tets
 

@@ -11,12 +11,14 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 from fixtures.blender_scenes import fresh
-from fixtures.rigid_body_scenes import rigid_box, take_over_world
+from fixtures.rigid_body_scenes import add_constraint, rigid_box, take_over_world
 from sinew.addon.baking import bake_control
 from sinew.addon.baking.live_state import LiveRun
 from sinew.addon.blender_data import rigid_body_world
+from sinew.addon.evaluation.scene_copy import SceneCopy
 from sinew.addon.export import input_warnings
 from sinew.addon.live import run_control
+from sinew.addon.objects import roles
 
 
 def warnings() -> set[str]:
@@ -125,3 +127,65 @@ def test_a_bake_takes_all_bodies_out_before_it_asks_what_blender_moves(monkeypat
         rigid_body_world.give_back(box)
     bake_control._prepare_objects(scene)
     assert (restored, [box.sinew.is_out_of_world for box in boxes]) == ([], [True, True])
+
+
+def heights(objects: list[bpy.types.Object], frame: int) -> list[float]:
+    scene = bpy.context.scene
+    for each in range(1, frame + 1):
+        scene.frame_set(each)
+    graph = bpy.context.evaluated_depsgraph_get()
+    found = [obj.evaluated_get(graph).matrix_world.translation.z for obj in objects]
+    scene.frame_set(1)
+    return found
+
+
+def test_blenders_world_leaves_alone_what_sinew_moves_and_gets_it_back() -> None:
+    fresh()
+    own, other = rigid_box("Own", (0.0, 0.0, 5.0)), rigid_box("Other", (3.0, 0.0, 5.0))
+    own.rigid_body.mass = 7.0
+    before = heights([own, other], 20)
+    assert max(before) < 2.0
+    bpy.context.view_layer.objects.active = own
+    other.select_set(False)
+    own.select_set(True)
+    assert bpy.ops.sinew.make_rigid() == {"FINISHED"}
+    assert heights([own, other], 20) == pytest.approx([5.0, before[1]])
+    assert (own.rigid_body.mass, own.rigid_body.type, own.rigid_body.enabled) == (7.0, "ACTIVE", True)
+    assert bpy.ops.sinew.remove() == {"FINISHED"}
+    assert heights([own, other], 20) == pytest.approx(before)
+    assert not own.sinew.is_out_of_world
+
+
+def test_a_body_stays_in_its_scene_where_the_world_has_its_only_collection() -> None:
+    scene = fresh()
+    own = bpy.data.collections.new("Everything")
+    scene.collection.children.link(own)
+    box = rigid_box("Box")
+    scene.rigidbody_world.collection = own
+    own.objects.link(box) if box.name not in own.objects else None
+    for collection in box.users_collection:
+        if collection != own:
+            collection.objects.unlink(box)
+    take_over_world()
+    assert (box.name in scene.objects, box.sinew.is_out_of_world) == (True, False)
+    assert "rigid-moved-by-blender" in {problem.kind for problem in input_warnings.input_warnings(scene)}
+
+
+def test_a_passive_body_stays_an_obstacle_for_blender() -> None:
+    scene = fresh()
+    floor = rigid_box("Floor", (0.0, 0.0, 0.0), (9.0, 9.0, 1.0), "PASSIVE")
+    take_over_world()
+    assert roles.has_role(floor, "COLLIDER")
+    assert floor.name in scene.rigidbody_world.collection.objects
+
+
+def test_a_copy_of_a_scene_has_none_of_blenders_rigid_bodies() -> None:
+    """With the copy Blender would delete what the world of the original still uses, and crash."""
+    scene = fresh()
+    post = rigid_box("Post", kind="PASSIVE")
+    add_constraint("POINT", post, rigid_box("Box"))
+    with SceneCopy(scene, {post: None}) as scene_copy:
+        world = scene_copy.scene.rigidbody_world
+        assert (world.enabled, world.collection, world.constraints) == (False, None, None)
+    assert {obj.name for obj in scene.rigidbody_world.collection.objects} == {"Post", "Box"}
+    assert len(scene.rigidbody_world.constraints.objects) == 1

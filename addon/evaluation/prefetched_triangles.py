@@ -37,15 +37,21 @@ _known: Memo[MeshTriangles] = Memo(MAX_MESHES)
 
 
 def prefetch(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
-    """Reads the triangles of large mesh objects, one in each slice; Blender may do anything between two slices."""
-    meshes = [obj for obj in objects if obj.type == "MESH" and len(obj.data.vertices) >= MIN_VERTICES]
-    for handle in [ObjectHandle.of(obj) for obj in meshes]:
-        obj = handle.find()
-        if obj is not None and obj.mode != "EDIT":
-            _known.store(
-                obj.data.session_uid, _stamp(obj.data), MeshTriangles(triangles(obj.data), raw_positions(obj.data))
-            )
-        yield
+    """Reads the triangles of large mesh objects, one in each slice, so that `mesh_triangles` has them until `forget`.
+
+    Blender may do anything between two slices: a mesh that changes meanwhile, or goes, is left out.
+    """
+    meshes = (obj for obj in objects if obj.type == "MESH" and len(obj.data.vertices) >= MIN_VERTICES)
+    handles = [ObjectHandle.of(obj) for obj in meshes]
+    return (slice_ for handle in handles for slice_ in _read(handle))
+
+
+def _read(handle: ObjectHandle) -> Iterator[None]:
+    obj = handle.find()
+    if obj is not None and obj.mode != "EDIT":
+        mesh = obj.data
+        _known.store(mesh.session_uid, _stamp(mesh), MeshTriangles(triangles(mesh), raw_positions(mesh)))
+    yield
 
 
 def mesh_triangles(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Indices:

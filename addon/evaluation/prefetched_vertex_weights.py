@@ -56,8 +56,7 @@ def prefetch(objects: Iterable[bpy.types.Object]) -> Iterator[None]:
     Blender may do anything between two slices: a mesh that changes meanwhile, or goes, is left out.
     """
     handles = [ObjectHandle.of(obj) for obj in objects if obj.type == "MESH" and obj.vertex_groups]
-    for handle in handles:
-        yield from _read_in_slices(handle)
+    return (slice_ for handle in handles for slice_ in _read_in_slices(handle))
 
 
 def all_weights(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> VertexWeights:

@@ -27,7 +27,7 @@ from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.bake_passes import BakePass
 from ..cache.selected_body_caches import body_settings_text
-from ..evaluation import prefetched_triangles, prefetched_vertex_weights
+from ..evaluation.mesh_prefetch import forget_meshes, prefetch_meshes
 from ..evaluation.rigid_body_evaluation import LiveScene
 from ..evaluation.sample_times import SampleTime, frame_range, sample_times
 from ..evaluation.scene_copy import SceneCopy, input_modifier_counts
@@ -84,10 +84,9 @@ def export_scene(
     uid, handles = scene.session_uid, None if chosen is None else [ObjectHandle.of(obj) for obj in chosen]
     try:
         context.view_layer.update()  # what is prefetched counts until something changes
-        for prefetch in (prefetched_vertex_weights.prefetch, prefetched_triangles.prefetch):
-            for _ in prefetch(roles.bodies(scene)):
-                yield 0.0
-            scene = _find_again(uid)
+        for _ in prefetch_meshes(roles.bodies(scene)):
+            yield 0.0
+        scene = _find_again(uid)
         chosen = None if handles is None else [obj for each in handles if (obj := each.find()) is not None]
         context.view_layer.update()
         part_of_scene = _part_of_scene(scene, bake_pass, chosen)
@@ -104,8 +103,7 @@ def export_scene(
             sync_tree(part)
             replace_scene(part, target)
     finally:
-        prefetched_vertex_weights.forget()
-        prefetched_triangles.forget()
+        forget_meshes()
         shutil.rmtree(part, ignore_errors=True)
         for folder in made:
             if folder.is_dir() and not any(folder.iterdir()):

@@ -24,7 +24,7 @@ from ..baking.live_state import LiveRun
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache.selected_body_caches import body_settings_text
-from ..evaluation import prefetched_triangles, prefetched_vertex_weights
+from ..evaluation.mesh_prefetch import forget_meshes, prefetch_meshes
 from ..evaluation.sample_times import SampleTime, frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.unkeyed_value_snapshot import UnkeyedValues
 from ..export.export_scene import ExportPart, check_and_save, export_part
@@ -54,8 +54,7 @@ def export(run: LiveRun) -> Iterator[float | None]:
     inputs = replace(found, is_preview=True, deforming_colliders=deforming_colliders.find_keys(found))
     handles, frame, subframe = ParticipantHandles(inputs), scene.frame_current, scene.frame_subframe
     try:
-        yield from (0.1 for _ in prefetched_vertex_weights.prefetch(inputs.bodies))
-        yield from (0.15 for _ in prefetched_triangles.prefetch(inputs.bodies))
+        yield from (0.1 for _ in prefetch_meshes(inputs.bodies))
         yield 0.2
         yield None  # Blender's window answers in between
         scene = handles.find().scene
@@ -64,8 +63,7 @@ def export(run: LiveRun) -> Iterator[float | None]:
         yield None
         yield from _write(run, handles, frame + subframe, stamps)
     finally:
-        prefetched_vertex_weights.forget()
-        prefetched_triangles.forget()
+        forget_meshes()
 
 
 def _write(

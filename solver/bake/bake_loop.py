@@ -17,8 +17,8 @@ from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
 from ..simulation.advance_frame import FrameReport
+from ..simulation.attachment_report import attachment_report
 from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
-from ..simulation.loads_of_attachments import loads_of_attachments
 from ..simulation.recently_moved_colliders import find_jumped_colliders
 from ..simulation.simulation import FrameCallbacks, SimulatedFrame, Simulation
 from ..simulation.tet_face_separation import pieces_at_limit
@@ -244,7 +244,7 @@ class Bake:
         number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(report)})
         if not report.deep_contacts:
             del line["deep_contacts"]  # most bakes have none, and lines of earlier versions do not say it
-        loads = loads_of_attachments(self.simulation)
+        loads = attachment_report(self.simulation)
         line |= {"attachments": json_value(loads)} if loads else {}
         warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []
         frame, samples, attributes = recorder.frame_data()

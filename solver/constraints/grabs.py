@@ -20,7 +20,7 @@ import numpy as np
 
 from ..mechanics.model import Model
 from ..mesh.embedding import Binding
-from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.arrays import Floats, Indices, floats, indices
 from ..scene.grab_falloff import grab_shares
 from .force import Force, ForceStep
 from .point_forces import PointForces
@@ -110,33 +110,51 @@ class Grabs(Force):
         return [grab for grab in grabs if self._bodies is None or grab.body in self._bodies]
 
 
+def grabbed_places(places: Floats, hand: Floats, radius: float) -> tuple[Indices, Floats]:
+    """Returns which places a hand takes, the nearest one and those around, and their shares, of sum 1, (k,) and (k,).
+
+    Args:
+        places: Where they are now [m], (v, 3).
+        hand: Where the hand is [m], (3,).
+        radius: Up to where it takes places around the nearest one [m]; 0: that one alone.
+    """
+    nearest = int(np.argmin(np.linalg.norm(places - hand, axis=1)))
+    around = np.linalg.norm(places - places[nearest], axis=1)
+    taken = np.flatnonzero(around < radius)
+    if not len(taken):
+        return indices([nearest]), np.ones(1)
+    shares = grab_shares(around[taken], radius)
+    return indices(taken), shares / shares.sum()
+
+
 def make_grab(
-    model: Model, body: int, binding: Binding, vertices: Floats, place: Floats, radius: float, gravity: float
+    model: Model,
+    body: int,
+    binding: Binding,
+    places: Floats,
+    hand: Floats,
+    held: tuple[Indices, Floats],
+    gravity: float,
 ) -> Grab:
-    """Returns the grab of the place of a render surface that is nearest to a hand.
+    """Returns the grab of places of a render surface by a hand.
 
     Args:
         model: All bodies.
         body: Number of the body.
         binding: Its render vertices, and places on its cracks, in tets of the model.
-        vertices: Where these are now [m], (v, 3).
-        place: Where the hand is [m], (3,).
-        radius: Up to where it takes vertices [m]; 0: the nearest one alone.
+        places: Where these are now [m], (v, 3).
+        hand: Where the hand is [m], (3,).
+        held: Which of them it takes, and their shares, of sum 1, (k,) and (k,).
         gravity: Size of the acceleration [m/s²].
     """
-    distance = np.linalg.norm(vertices - place, axis=1)
-    nearest = int(np.argmin(distance))
-    around = np.linalg.norm(vertices - vertices[nearest], axis=1)
-    taken = np.flatnonzero(around < radius) if radius > 0.0 else np.zeros(0, np.int64)
-    taken = taken if len(taken) else np.array([nearest])
-    shares = grab_shares(around[taken], radius) if radius > 0.0 else np.ones(1)
+    taken, shares = held
     return Grab(
         body,
         Binding(binding.tet[taken], binding.weights[taken]),
-        floats(vertices[taken] - place),
-        shares / shares.sum(),
+        floats(places[taken] - hand),
+        floats(shares),
         stiffness_to_follow(model, body, gravity),
-        floats(place),
+        floats(hand),
     )
 
 

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..runtime.arrays import Floats
+from ..runtime.arrays import Floats, Indices, indices
 from ..runtime.errors import BadInput
 
 ABSOLUTE_ZERO = -273.15  # [°C]
@@ -38,13 +38,18 @@ ABSOLUTE_ZERO = -273.15  # [°C]
 
 @dataclass(frozen=True, eq=False)
 class TakeGrab:
-    """Takes the place of a body that is nearest to `place` [m], with what is within `radius` [m]."""
+    """Takes vertices of a body by their shares, as whoever grabs has seen them beside `place` [m], (k,) and (k,).
+
+    Without vertices, and of a body that is torn, it takes what is nearest to `place`, with what is within `radius` [m].
+    """
 
     grab: int
     body: str
     place: Floats
     radius: float
     strength: float = 1.0
+    vertices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    shares: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +176,7 @@ def parse_command(given: Mapping[str, Any]) -> Command:
     try:
         match name:
             case "grab":
-                radius, strength = (
-                    _length(given.get("radius", 0.0)),
-                    _above_zero(given.get("strength", 1.0), "strength"),
-                )
-                return TakeGrab(_whole(given, "grab"), _text(given, "body"), _point(given), radius, strength)
+                return _take_grab(given)
             case "move":
                 changed = _above_zero(given["strength"], "strength") if "strength" in given else None
                 return MoveGrab(_whole(given, "grab"), _point(given), changed)
@@ -207,6 +208,17 @@ def parse_command(given: Mapping[str, Any]) -> Command:
         raise ValueError("there is no such command")
     except (TypeError, ValueError) as problem:
         raise BadInput("live-command-invalid", command=str(name)[:40], problem=str(problem)) from problem
+
+
+def _take_grab(given: Mapping[str, Any]) -> TakeGrab:
+    vertices, shares = (_numbers(given.get(name, []), name) for name in ("vertices", "shares"))
+    if vertices.ndim != 1 or vertices.shape != shares.shape or (vertices != np.floor(vertices)).any():
+        raise ValueError("vertices have to be whole numbers, each with a share")
+    if (vertices < 0.0).any() or (shares < 0.0).any() or (len(shares) and not shares.sum() > 0.0):
+        raise ValueError("vertices and shares have to be at least 0, and their sum above")
+    radius, strength = _length(given.get("radius", 0.0)), _above_zero(given.get("strength", 1.0), "strength")
+    number, body, place = _whole(given, "grab"), _text(given, "body"), _point(given)
+    return TakeGrab(number, body, place, radius, strength, indices(vertices), shares)
 
 
 def _whole(given: Mapping[str, Any], name: str) -> int:

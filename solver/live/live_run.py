@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.grabs import Grabs, make_grab
+from ..constraints.grabs import Grabs, grabbed_places, make_grab
 from ..mechanics.state_fields import TEMPERATURE
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
@@ -181,8 +181,13 @@ class LiveRun:
         if number is None:
             raise BadInput("live-no-such-body", name=command.body)
         places, here = places_of(simulation, number)
+        held = grabbed_places(here, command.place, command.radius)
+        if len(command.vertices) and len(here) == len(built.bodies[number].binding.tet):  # a torn body has more places
+            if command.vertices.max() >= len(here):
+                raise BadInput("live-command-invalid", command="grab", problem="the body has fewer vertices")
+            held = command.vertices, command.shares / command.shares.sum()
         gravity = self._gravity(simulation.state.time)
-        taken = make_grab(built.model, number, places, here, command.place, command.radius, gravity)
+        taken = make_grab(built.model, number, places, here, command.place, held, gravity)
         self.grabs.held[command.grab] = taken.moved_to(taken.hand, command.strength)
 
     def _gravity(self, time: float) -> float:

@@ -8,7 +8,7 @@ from .current_model import current_model
 from .simulated_scene import SimulatedScene
 
 
-def loads_of_attachments(simulation: SimulatedScene) -> dict[str, dict[str, list[float]]]:
+def attachment_report(simulation: SimulatedScene) -> dict[str, dict[str, list[float]]]:
     """Returns what springs and sliding rows carry now, without their damping.
 
     Returns:
