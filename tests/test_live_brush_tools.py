@@ -8,9 +8,10 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
+from fixtures.blender_scenes import fresh
 from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import jelly, run_key, run_steps, shown, started, until
+from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
 from sinew.addon.live import brushes
 from sinew.addon.operators import brush, grab
 from sinew.addon.overlays import brush_overlay
@@ -68,6 +69,26 @@ def test_brushes_send_metres_and_their_settings() -> None:
     assert [command.get("strength") for command in sent[2:]] == [2.0, 2.0] and not run.note
 
 
+def test_wax_as_it_comes_melts_and_slumps_under_the_gun() -> None:
+    """A candle with the preset, the radius and the temperature that everything has by default."""
+    fresh()
+    bpy.ops.mesh.primitive_cylinder_add(vertices=24, radius=0.025, depth=0.14, location=(0.0, 0.0, 0.07))
+    candle = bpy.context.object
+    bpy.ops.sinew.make_body()
+    candle.sinew.preset = "WAX"
+    ground(0.0)
+    run = started()
+    run_steps(run, 1)
+    before, key = shown(candle), run_key(run)
+    radius = brushes.radius_on(bpy.context.scene.sinew, brushes.HEAT, candle)
+    brushes.hold(run, brushes.HEAT, np.array([0.0, -0.025, 0.1]), radius, body=key)
+    until(lambda: run.seconds > 2.0)
+    assert np.linalg.norm(shown(candle) - before, axis=1).max() > 0.02, "of a candle of 14 cm"
+    heat = next(command for command in commands_of(run) if command["command"] == "heat")
+    own = candle.sinew
+    assert heat["exchange"] == pytest.approx(own.density * own.heat_capacity * radius), "within a second"
+
+
 def test_a_gun_on_a_body_without_heat_says_so() -> None:
     jelly()
     run = started()
@@ -92,9 +113,14 @@ def test_a_brush_has_the_radius_of_its_tool(kind: str, setting: str) -> None:
     own = bpy.context.scene.sinew
     for each in set(brushes.RADIUS_SETTINGS.values()) - {setting}:
         setattr(own, each, 5.0)
-    assert brushes.radius_on(own, kind, box) == pytest.approx(brushes.RADIUS_SHARE * max(box.dimensions))
+    assert brushes.radius_on(own, kind, box) == pytest.approx(brushes.automatic_radius(setting, box))
     setattr(own, setting, 0.2)
     assert brushes.radius_on(own, kind, box) == pytest.approx(0.2)
+    box.scale = (0.3 * max(box.dimensions) / box.dimensions.x, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    longest, through = max(box.dimensions), 1.2 * min(box.dimensions)
+    of_gun = through if setting == brushes.HEAT_RADIUS else 0.15 * longest
+    assert brushes.automatic_radius(setting, box) == pytest.approx(of_gun), "heat reaches through"
     tool = next(each for each in (grab.SINEW_WT_grab_object, *brush.TOOLS) if setting in str(each.bl_keymap))
     drawn = FakeLayout()
     tool.draw_settings(bpy.context, drawn, None)

@@ -93,6 +93,8 @@ def test_a_gun_of_a_temperature_brings_material_towards_that() -> None:
     run, warm = heated(brush("heat", temperature=200.0), steps=120)
     near = np.linalg.norm(run.simulation.built.model.X - TOP, axis=1).argmin()
     assert warm[near] == pytest.approx(200.0 - 180.0 * left, rel=0.01) and warm.min() >= 20.0 - 1e-9
+    _, twice = heated(brush("heat", temperature=200.0, exchange=2.0 * SOURCE_EXCHANGE.default), steps=60)
+    assert twice[near] == pytest.approx(warm[near], rel=0.01), "half as long with twice the exchange"
     _, cold = heated(brush("cool", temperature=-50.0), steps=120)
     assert cold[near] == pytest.approx(-50.0 + 70.0 * left, abs=0.5) and cold.max() <= 20.0 + 1e-9
 

@@ -164,7 +164,7 @@ def test_the_circle_at_the_mouse_is_the_radius_and_what_is_handled_becomes_activ
     other = add_box("Other")
     run = started()
     run_steps(run, 2)
-    shares = {"heat_gun_radius": brushes.RADIUS_SHARE * max(box.dimensions), "grab_radius": None}
+    shares = {"heat_gun_radius": brushes.automatic_radius("heat_gun_radius", box), "grab_radius": None}
     for setting, share in shares.items():
         pixels = tool_cursor.circle_pixels(where, run, setting, (400.0, 300.0))
         assert pixels == (None if share is None else pytest.approx(100.0 * share, rel=1e-4))

@@ -218,7 +218,8 @@ def _put_heat(kept: _KeptHand, stroke: Stroke) -> None:
     obj.sinew.source_radius = stroke.given["radius"] / kept.unit
     roles.make_heat_source(obj)
     kept.key(obj, "location", stroke.places, factor=1.0 / kept.unit)
-    kept.key(obj, f"sinew.{SOURCE_EXCHANGE.name}", _while_held(stroke, 1, SOURCE_EXCHANGE.default), CONSTANT)
+    exchange = float(stroke.given.get("exchange", SOURCE_EXCHANGE.default))
+    kept.key(obj, f"sinew.{SOURCE_EXCHANGE.name}", _while_held(stroke, 1, exchange), CONSTANT)
 
 
 def _while_held(stroke: Stroke, later: int, value: float) -> HeldValues:

@@ -8,13 +8,12 @@ from mathutils import Vector
 
 from . import flesh_supports, roles, tet_estimate
 from .heat_depth import speed_through
+from .heating_exchange import heating_exchange
 
 HEAT_SOURCE_NAME = "Heat Source"
 # of the longest side of the body that it is made for: reach of the heat, and how far above the body it is;
 # far enough for a body that falls half its height to a new ground
 HEAT_REACH, HEAT_DISTANCE = 2.5, 0.1
-# share of its way to the temperature of the source that material beside it goes [1/s]: wax melts within a second
-HEATING_RATE = 1.0
 # at least so many times as far above the temperature of the body as its melting point is
 MELTING_MARGIN = 3.0
 AIR_LOSS_MARGIN = 15.0  # least heat transfer of a source over that to the air
@@ -62,10 +61,9 @@ def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: fl
     source.location = sum(corners, Vector()) / len(corners)
     source.location.z = max(corner.z for corner in corners) + HEAT_DISTANCE * longest
     radius = source.sinew.source_radius = HEAT_REACH * longest
-    per_kelvin = HEATING_RATE * settings.density * settings.heat_capacity  # [W/(m³ K)]
     # a large body loses more to the air than it conducts
-    exchange = per_kelvin * radius * unit / max(settings.heat_speed, 1.0e-9)
-    source.sinew.source_exchange = max(exchange, AIR_LOSS_MARGIN * settings.heat_exchange)
+    least = AIR_LOSS_MARGIN * settings.heat_exchange
+    source.sinew.source_exchange = max(heating_exchange(body, radius * unit), least)
     above = MELTING_MARGIN * (settings.melting_point - settings.temperature)
     source.sinew.source_temperature = max(source.sinew.source_temperature, settings.temperature + above)
 

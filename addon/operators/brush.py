@@ -42,6 +42,7 @@ class SINEW_OT_brush(bpy.types.Operator):
 
     _run: LiveRun | None = None
     _does = ""
+    _body = ""
     _radius = 0.0
     _place: Floats | None = None
 
@@ -63,6 +64,7 @@ class SINEW_OT_brush(bpy.types.Operator):
             return missed(event)
         self._does = brushes.OPPOSITES.get(self.kind, self.kind) if event.ctrl else self.kind
         self._run, self._radius = run, brushes.radius_on(context.scene.sinew, self._does, obj)
+        self._body = found[0]
         self._hold(context, found[1], event)
         make_active(context, run, found[0])
         context.window_manager.modal_handler_add(self)
@@ -90,7 +92,7 @@ class SINEW_OT_brush(bpy.types.Operator):
     def _hold(self, context: bpy.types.Context, place: Floats, event: bpy.types.Event) -> None:
         assert self._run is not None
         self._place = place
-        brushes.hold(self._run, self._does, place, self._radius, pen_pressure.pressure(event))
+        brushes.hold(self._run, self._does, place, self._radius, pen_pressure.pressure(event), self._body)
         context.area.tag_redraw()
 
     def _place_under(self, context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> Floats:

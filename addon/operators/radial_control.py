@@ -20,11 +20,8 @@ from . import radial_control_keys
 from .grab import FIRST_RADIUS_SHARE, body_under
 from .units_per_pixel import units_per_pixel
 
-RADII = {  # shares of a body, where it is 0
-    "grab_radius": FIRST_RADIUS_SHARE,
-    "heat_gun_radius": brushes.RADIUS_SHARE,
-    "stiffness_brush_radius": brushes.RADIUS_SHARE,
-}
+GRAB_RADIUS = "grab_radius"
+RADII = (GRAB_RADIUS, "heat_gun_radius", "stiffness_brush_radius")
 CIRCLE_PIXELS = 200.0  # radius of the circle at the largest strength
 DEFAULT_PIXELS = 50.0  # radius of the circle where neither a radius nor a body says another
 CONTROLLED = (
@@ -112,8 +109,15 @@ def _radius_at(context: bpy.types.Context, setting: str, mouse: tuple[int, int],
     if run is not None and found is not None:
         place, obj = found[1], run.bodies[found[0]].find()
     per_pixel = units_per_pixel(context.region, context.region_data, place, mouse)
-    share = RADII[setting] * max(obj.dimensions) if obj is not None else DEFAULT_PIXELS * per_pixel
-    return radius or share, per_pixel
+    return radius or _first_radius(setting, obj, DEFAULT_PIXELS * per_pixel), per_pixel
+
+
+def _first_radius(setting: str, obj: bpy.types.Object | None, otherwise: float) -> float:
+    if obj is None:
+        return otherwise
+    if setting == GRAB_RADIUS:
+        return FIRST_RADIUS_SHARE * max(obj.dimensions)
+    return brushes.automatic_radius(setting, obj)
 
 
 def _largest(context: bpy.types.Context, setting: str) -> float:

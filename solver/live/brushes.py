@@ -87,7 +87,7 @@ class Brushes:
             held.pop(command.brush, None)
         match command:
             case HoldHeatGun():
-                gun = HeatGun(command.place, command.radius, command.temperature, command.watts)
+                gun = HeatGun(command.place, command.radius, command.temperature, command.watts, command.exchange)
                 self.guns.held[command.brush] = gun
             case HoldStiffnessBrush():
                 brush = StiffnessBrush(command.place, command.radius, command.doublings)

@@ -17,7 +17,8 @@
 A command may have more values, which are recorded and not read: Blender adds what its keys are made of. A collider goes
 where it is set with a bounded speed (collider_jumps.py), or within a step with "at_once": true, as what is animated. A
 brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
-temperatures in °C. A brush that cools by watts takes them away. The strength is how often in a second the stiffness is
+temperatures in °C. A brush that cools by watts takes them away; one of a temperature may have an "exchange", its heat
+transfer coefficient in W/(m² K), as a heat source. The strength is how often in a second the stiffness is
 halved, or doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
 """
 
@@ -32,6 +33,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices, indices
 from ..runtime.errors import BadInput
+from ..scene.settings.heat_settings import SOURCE_EXCHANGE
 
 ABSOLUTE_ZERO = -273.15  # [°C]
 
@@ -110,13 +112,21 @@ class Resume:
 
 @dataclass(frozen=True, eq=False)
 class HoldHeatGun:
-    """Heats or cools what is within `radius` of `place` [m], by a temperature [°C], or without one by a power [W]."""
+    """Heats or cools what is within `radius` of `place` [m].
+
+    Attributes:
+        brush, place, radius: Its number, and its ball.
+        temperature: Of what it blows [°C]; None: it has a power.
+        watts: The power [W].
+        exchange: Heat transfer coefficient of what it blows [W/(m² K)].
+    """
 
     brush: int
     place: Floats
     radius: float
     temperature: float | None
     watts: float
+    exchange: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +290,8 @@ def _heat_gun(given: Mapping[str, Any], is_cold: bool) -> HoldHeatGun:
         raise ValueError(f"temperature has to be a number of at least {ABSOLUTE_ZERO:g}")
     power = 0.0 if watts is None else _above_zero(watts, "watts") * (-1.0 if is_cold else 1.0)
     warmth = None if temperature is None else float(temperature)
-    return HoldHeatGun(_whole(given, "brush"), _point(given), _brush_radius(given), warmth, power)
+    exchange = _above_zero(given.get("exchange", SOURCE_EXCHANGE.default), "exchange")
+    return HoldHeatGun(_whole(given, "brush"), _point(given), _brush_radius(given), warmth, power, exchange)
 
 
 def _is_number(value: Any) -> bool:

@@ -65,5 +65,5 @@ def _candle() -> bpy.types.Object:
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.sinew.make_body()
     own = candle.sinew
-    own.preset, own.sizing, own.divisions, own.heat_speed = "WAX", "DIVISIONS", 10, 400.0
+    own.preset, own.sizing, own.divisions = "WAX", "DIVISIONS", 10
     return candle
