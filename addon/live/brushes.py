@@ -30,9 +30,7 @@ RADIUS_SHARE = 0.15  # of the longest side of a body, where the radius is 0
 THROUGH_SHORTEST, MOST_OF_LONGEST = 1.2, 0.5
 
 
-def hold(
-    run: LiveRun, kind: str, place: Floats, radius: float, pressure: float = 1.0, body: str | None = None
-) -> None:
+def hold(run: LiveRun, kind: str, place: Floats, radius: float, pressure: float = 1.0, body: str | None = None) -> None:
     """Holds the brush at a place.
 
     Args:
