@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rigid bodies and sheets in a live run, whose materials cannot change while it goes on."""
+"""Rigid bodies and sheets in a live run; the stiffness of sheets changes while it goes on."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ def test_a_body_without_tets_falls_live(method: str) -> None:
     until(lambda: run.step >= 6 or session.live is not run, 300.0)
     assert session.live is run, run.driver.job
     assert shown(obj)[:, 2].mean() < before and np.isfinite(shown(obj)).all()
+    if method == "SHEET":
+        obj.sinew.youngs_modulus *= 0.25
+        until(lambda: "youngs_modulus" in (run.folder / "live" / "inputs.jsonl").read_text(), 60.0)
+        step = run.step
+        until(lambda: run.step > step + 3 or session.live is not run, 300.0)
+        assert session.live is run and not run.note, run.note

@@ -84,9 +84,9 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
 
 
 def _bodies_of_constant_material(scene: Scene) -> set[str]:
-    """Returns the keys of bodies whose material the solver refuses to change: rigid ones, sheets, and bound nodes."""
+    """Returns the keys of bodies whose material the solver refuses to change: rigid ones and bound nodes."""
     bound = {key for pair in bound_pairs(scene) for key in pair}
-    return bound | {body.key for body in scene.bodies if body.is_rigid or body.is_sheet or is_adaptive(body)}
+    return bound | {body.key for body in scene.bodies if body.is_rigid or is_adaptive(body)}
 
 
 def _settings_of(obj: bpy.types.Object) -> Iterator[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..runtime.errors import BadInput
-from .animated_material import keyed_names
 from .scene import Body, Scene
 from .serialisation.range_check import check_ranges
 from .tracks import TrackReader
@@ -61,7 +60,6 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "Keep as Start": body.start is not None,
         "Animated": body.animated or tracks.has(f"body.{body.key}.animated"),
         "painted material": body.material_paint.is_painted,
-        "animated material": bool(keyed_names(body, tracks)),
         "Wrap": body.wrap_vertices > 0,
         "exact Attachments": any(each.binds_nodes for each in body.attachments) or len(body.bindings) > 0,
         "attributes other than velocity": not SHEET_ATTRIBUTES.issuperset(body.attributes),

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats
 from ...scene.formulation import GREEN, FormulationSettings
 from ...scene.scene import Body, Material
-from ...scene.sheet import plate_stiffness
 from ..model import Part
 from .sheet_elements import SheetMaterial, axes_along_quads, make_sheet_elements
+from .sheet_materials import sheet_material
 
 SHEET_FORMULATION = FormulationSettings(GREEN)  # Newton's method takes the steps of sheets
 
@@ -46,27 +44,15 @@ def sheet_part(
 def sheet_of_body(body: Body, mesh: TetMesh, contact_material: Material) -> Part:
     """Returns a body of a scene whose triangles are the elements.
 
-    A sheet of the Simulated Size s has its thickness and stiffness E / s², as a solid has.
-
     Args:
         body: What is asked for.
         mesh: Its hinges, as `sheet_mesh` returns them.
         contact_material: The material from which contacts get their stiffness; its damping is that of the body.
     """
     assert mesh.sheet is not None
-    given = body.material
-    plate = SheetMaterial(
-        thickness=body.sheet.thickness,
-        youngs_modulus=given.youngs_modulus / body.simulated_scale**2,
-        poisson_ratio=given.poisson_ratio,
-        density=given.density,
-        law=body.sheet.law,
-    )
-    stiffness = body.sheet.bending * plate_stiffness(given, body.sheet.thickness) / body.simulated_scale**2
-    shear = float(plate.moduli[3]) * (body.sheet.shear if body.sheet.law == "stvk" else 1.0)
-    woven, triangles = replace(plate, bending_stiffness=stiffness, shear_modulus=shear), mesh.sheet.triangles
+    triangles = mesh.sheet.triangles
     axes = axes_along_quads(mesh.nodes, triangles)
-    hinges, elements = make_sheet_elements(mesh.nodes, triangles, woven, axes, body.name)
+    hinges, elements = make_sheet_elements(mesh.nodes, triangles, sheet_material(body), axes, body.name)
     return Part(
         body.key,
         mesh.nodes,

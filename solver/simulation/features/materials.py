@@ -17,6 +17,7 @@ import numpy as np
 from ...mechanics.body_material import PaintFactors, paint_factors, with_materials
 from ...mechanics.model import Model
 from ...mechanics.self_weight_volume_penalty import with_pressure_modulus
+from ...mechanics.sheets.sheet_materials import with_sheet_materials
 from ...mechanics.state import State
 from ...mechanics.state_fields import MATERIAL_FIELD, PREVIOUS_DT
 from ...mesh.tet_mesh import TetMesh
@@ -33,8 +34,8 @@ class Materials(Feature):
 
     Attributes:
         scene: With the materials of the first frame.
-        paint: What is painted on each of the bodies, by their numbers.
-        keyed: Names of the values that have tracks, of each of them. A resumed bake has the others from its settings.
+        paint: What is painted on each of the bodies that are solid, by their numbers.
+        keyed: Names of the values that have tracks, of each body. A resumed bake has the others from its settings.
         gravity: At the first frame [m/s²], (3,).
     """
 
@@ -58,23 +59,24 @@ class Materials(Feature):
         keyed = {number: own for number, own in names.items() if own}
         for number in keyed:
             _store(bodies[number], inputs.state)
-        paint = {number: paint_factors(bodies[number], inputs.meshes[number]) for number in keyed}
+        solid = (number for number in keyed if not bodies[number].is_sheet)
+        paint = {number: paint_factors(bodies[number], inputs.meshes[number]) for number in solid}
         return cls(inputs.scene, paint, keyed, inputs.gravity) if keyed else None
 
     @property
     def changing_bodies(self) -> tuple[int, ...]:
         """Numbers of the bodies."""
-        return tuple(self.paint)
+        return tuple(self.keyed)
 
     def before_step(self, step: FeatureStep) -> None:
         """Gives the bodies that take steps the materials of the end of the step, and keeps their momentum."""
-        for number in self.paint:
+        for number in self.keyed:
             if number not in step.resting_bodies:
                 self._follow(number, step)
 
     def before_pose(self, step: FeatureStep) -> None:
         """Gives the bodies that come to rest in poses the materials of the sample."""
-        for number in self.paint:
+        for number in self.keyed:
             if number in step.resting_bodies:
                 self._follow(number, step)
 
@@ -92,7 +94,7 @@ class Materials(Feature):
         """Returns a body with the material that it has at `state`."""
         body = self.scene.bodies[number]
         values = state.fields.get(MATERIAL_FIELD.format(key=body.key))
-        if number not in self.paint or values is None:
+        if number not in self.keyed or values is None:
             return body
         named = zip(MATERIAL_TRACKS, values.tolist(), strict=True)
         keyed = {name: value for name, value in named if name in self.keyed[number]}
@@ -108,13 +110,16 @@ class Materials(Feature):
 
     def current_model(self, model: Model, state: State) -> Model:
         """Returns the built model with the materials of `state`."""
-        bodies = {number: self.body_at(number, state) for number in self.paint if self.is_changed(number, state)}
+        bodies = {number: self.body_at(number, state) for number in self.keyed if self.is_changed(number, state)}
         if not bodies:
             return model
-        fields = tuple(state.fields[MATERIAL_FIELD.format(key=self.scene.bodies[n].key)] for n in self.paint)
+        fields = tuple(state.fields[MATERIAL_FIELD.format(key=self.scene.bodies[n].key)] for n in self.keyed)
+        sheets = {number: body for number, body in bodies.items() if body.is_sheet}
+        solids = {number: body for number, body in bodies.items() if not body.is_sheet}
 
         def make() -> Model:
-            return with_pressure_modulus(bodies, with_materials(model, bodies, self.paint), self.gravity)
+            made = with_pressure_modulus(solids, with_materials(model, solids, self.paint), self.gravity)
+            return with_sheet_materials(made, dict(enumerate(self.scene.bodies)), sheets)
 
         return derived_from(self, "current_model", make, inputs=(model,), values=fields)
 
