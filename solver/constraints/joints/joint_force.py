@@ -54,7 +54,7 @@ class Joints(Force):
             return None
         own = self._select(acts)
         animated = floats(np.stack([_frame_at(joint, step.tracks, step.end) for joint in own.joints]))
-        return JointStep(own.rows, step.state, step.model.tets, step.dt, animated)
+        return JointStep(own.rows, step.state, step.model, step.dt, animated)
 
     def end_step(self, step: ForceStep) -> None:
         """Breaks the joints that carry more than their breaking force; forgets loads of those that do not act."""
@@ -129,13 +129,15 @@ def _lighter_end(model: Model, bodies: Collection[int]) -> tuple[float, float]:
 
 def _make_end(model: Model, bodies: Sequence[int | None], frames: Sequence[Floats]) -> JointEnd:
     count = len(bodies)
-    tet, weights = np.full(count, -1, np.int32), np.zeros((count, 4))
+    (held, tet), weights = np.full((2, count), -1, np.int32), np.zeros((count, 4))
     inverse, axes = np.tile(np.eye(3), (count, 1, 1)), np.stack([frame[:3, :3] for frame in frames])
     for joint, (number, frame) in enumerate(zip(bodies, frames, strict=True)):
         if number is None:
             continue
         nodes = model.bodies[number].nodes
-        core = next(core for core in model.cores if nodes.start <= core.nodes[0] < nodes.stop)
+        held[joint], core = next(
+            (index, core) for index, core in enumerate(model.cores) if nodes.start <= core.nodes[0] < nodes.stop
+        )
         corners = model.X[model.tets[core.tets]]
         edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
         # any tet of the core will do, it is rigid; a near and large one loses least to round-off
@@ -144,7 +146,7 @@ def _make_end(model: Model, bodies: Sequence[int | None], frames: Sequence[Float
         tet[joint], inverse[joint] = core.tets[nearest], np.linalg.inv(edges[nearest])
         inner = inverse[joint] @ (frame[:3, 3] - corners[nearest, 0])
         weights[joint] = [1.0 - inner.sum(), *inner]
-    return JointEnd(tet, weights, inverse, floats(axes))
+    return JointEnd(held, tet, weights, inverse, floats(axes))
 
 
 def _frame_at(joint: Joint, tracks: TrackReader, time: float) -> Floats:

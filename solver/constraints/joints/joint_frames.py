@@ -18,12 +18,14 @@ class JointEnd:
     """One end of k joints.
 
     Attributes:
+        core: The rigid core of the model that each holds, −1 where the end is no body, (k,).
         tet: A tet of a rigid part that each holds, −1 where the end is no body, (k,).
         weights: Where the frame is in it at rest, also outside, (k, 4).
         inverse_edges: Inverses of the matrices of its edges at rest [1/m], columns of edges, (k, 3, 3).
         axes: Axes of the frame in the rest pose, columns, (k, 3, 3).
     """
 
+    core: Indices
     tet: Indices
     weights: Floats
     inverse_edges: Floats
@@ -53,16 +55,20 @@ class JointEnd:
 
     def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
         """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
-        own = tets[self.tet]
-        rows, _ = barycentric_rows(x, own)
-        last = np.einsum("kij,kj->ki", rows, places - x[own[:, 0]])
-        return floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
+        return barycentric_weights(tets[self.tet], x, places)
+
+
+def barycentric_weights(tets: Indices, x: Floats, places: Floats) -> Floats:
+    """Returns the weights of places [m], (k, 3), in tets, (k, 4), whose nodes are at x [m], (n, 3), (k, 4)."""
+    rows, _ = barycentric_rows(x, tets)
+    last = np.einsum("kij,kj->ki", rows, places - x[tets[:, 0]])
+    return floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
 
 
 def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:
     """Returns the six coordinates of second frames in first ones (`Joint`), (k, 6), of their origins and axes."""
     away = np.einsum("kji,kj->ki", first[1], second[0] - first[0])
-    R = first[1].transpose(0, 2, 1) @ second[1]
+    R = relative_turns(first, second)
     angles = np.stack(
         [
             np.arctan2(-R[:, 1, 2], R[:, 2, 2]),
@@ -72,6 +78,19 @@ def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> 
         axis=1,
     )
     return floats(np.concatenate([away, angles], axis=1))
+
+
+def relative_turns(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:
+    """Returns how second frames are turned in first ones, (k, 3, 3), of their origins and axes."""
+    return floats(first[1].transpose(0, 2, 1) @ second[1])
+
+
+def rotation_vectors(R: Floats) -> Floats:
+    """Returns axes times angles [rad] of rotations by less than π, (k, 3, 3), (k, 3)."""
+    skew = 0.5 * (R - R.transpose(0, 2, 1))
+    vectors = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
+    sine, cosine = np.linalg.norm(vectors, axis=1), 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
+    return floats(vectors * (np.arctan2(sine, cosine) / np.maximum(sine, np.finfo(float).tiny))[:, None])
 
 
 def coordinate_directions(first_axes: Floats, q: Floats) -> Floats:

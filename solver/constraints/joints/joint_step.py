@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import JOINT_LOAD_FIELD
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -35,12 +36,14 @@ from ...scene.joint import AXIS_COUNT, MOTOR_ROWS
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
 from ..point_forces import PointForces
-from .joint_frames import JointEnd, coordinate_directions, coordinates
+from .geometric_stiffness import jointed_cores
+from .joint_frames import JointEnd, coordinate_directions, coordinates, relative_turns, rotation_vectors
 
 ROW_COUNT = AXIS_COUNT + len(MOTOR_ROWS)
 COORDINATE_OF_ROW = np.array([*range(AXIS_COUNT), *MOTOR_ROWS], np.int32)
-INERTIA_FACTOR = 1.0e3  # k over the inertia of the lighter end in a step
-MAX_GAP_RATIO = 1.0e-7  # error of a coordinate with which a step is content, over the size of the lighter end, or [rad]
+INERTIA_FACTOR = 1.0e5  # k over the inertia of the lighter end in a step
+MAX_GAP_RATIO = 1.0e-6  # error of a coordinate with which a step is content, over the size of the lighter end, or [rad]
+LAST_STIFFENING_SOLVE = 1  # of a step whose loads tell how stiff the bodies are against turns
 MAX_RELEASING_SOLVES = 8  # of a step after which no limit lets go
 MAX_CLOSING_RATE = 20.0  # of what is out of its limits where a joint begins to act, by sizes or radians [1/s]
 
@@ -80,24 +83,30 @@ class JointStep:
         load: λ of the rows [N, N m], (k, 8).
     """
 
-    def __init__(self, rows: JointRows, start: State, tets: Indices, dt: float, animated: Floats) -> None:
+    def __init__(self, rows: JointRows, start: State, model: Model, dt: float, animated: Floats) -> None:
         """Begins a step.
 
         Args:
             rows: The joints that act in it.
             start: Where the step starts.
-            tets: Nodes of the tets, (m, 4).
+            model: The bodies.
             dt: Δt [s].
             animated: World [m] ← frame of ends that are no bodies, at the end of the step, (k, 4, 4).
         """
+        tets = model.tets
         self.rows, self.tets, self.dt, self.animated = rows, tets, dt, animated
         self.motion: tuple[Floats, Floats] | None = None
         x = start.x
         first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
         q = coordinates(first, second)
         self.start = q
+        self.start_turns = relative_turns(first, second)
         self.directions = coordinate_directions(first[1], q)
+        # a motor alone drives the turn about the axis itself, which no angles of it make singular
+        is_free = ~(np.isfinite(rows.lower) | np.isfinite(rows.upper)).any(axis=1)
+        self.directions[is_free, MOTOR_ROWS[1]] = first[1][is_free, :, 0]
         self._place(x, second[0])
+        self.cores = jointed_cores(model, (rows.first, rows.second), second[0], x, dt)
         units = np.concatenate([np.repeat(rows.size[:, None], 3, axis=1), np.ones((len(rows), 3))], axis=1)
         self.units = floats(units[:, COORDINATE_OF_ROW])
         inertia = rows.mass[:, None] * (rows.size[:, None] / self.units) ** 2
@@ -108,9 +117,10 @@ class JointStep:
         no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
         self.most = np.concatenate([no_end, rows.motor_force], axis=1)
         self.solves = 0
-        values = self._row_values(q)
+        values = self._row_values(q, self.start_turns)
         self._begin_modes(values)
-        self._linearise(values, np.zeros((len(rows), ROW_COUNT)))
+        straight, turned = self.cores.coasted(start)
+        self._linearise(self._values_at(turned), self._relative_motion(straight))
 
     def take_motion(self, straight_v: Floats, x: Floats) -> None:
         """Takes the velocities along straight lines that a solve gave [m/s], and where nodes are after turns [m]."""
@@ -123,9 +133,7 @@ class JointStep:
             v, x: Velocities [m/s] and places [m] of nodes, (n, 3) each, where no motion was taken.
         """
         (straight_v, x), self.motion = self.motion or (v, x), None
-        rows, tets = self.rows, self.tets
-        now = coordinates(rows.first.frames(x, tets, self.animated), rows.second.frames(x, tets, self.animated))
-        values = self._row_values(now)
+        values = self._values_at(x)
         self.solves += 1
         moved = self._relative_motion(self.dt * straight_v)
         error = self._take_modes(values, moved)
@@ -140,6 +148,12 @@ class JointStep:
         """Writes the loads into the fields of the state at the end of the step."""
         for key, load in zip(self.rows.keys, self.load, strict=True):
             state.fields[JOINT_LOAD_FIELD.format(key=key)] = load.copy()
+
+    def _values_at(self, x: Floats) -> Floats:
+        """Returns the row values where nodes are at x [m], (n, 3), (k, 8)."""
+        rows, tets, animated = self.rows, self.tets, self.animated
+        first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
+        return self._row_values(coordinates(first, second), relative_turns(first, second))
 
     def _place(self, x: Floats, places: Floats) -> None:
         """Finds where forces act: at the second frames [m], (k, 3), and beside them."""
@@ -169,11 +183,11 @@ class JointStep:
         wanted = rows.motor_speed * self.dt
         return np.concatenate([low, wanted], axis=1), np.concatenate([high, wanted], axis=1)
 
-    def _row_values(self, q: Floats) -> Floats:
+    def _row_values(self, q: Floats, turns: Floats) -> Floats:
         """Returns the coordinates, and how far those with motors have come in the step, (k, 8)."""
-        way = q[:, MOTOR_ROWS] - self.start[:, MOTOR_ROWS]
-        way[:, 1] = (way[:, 1] + np.pi) % (2.0 * np.pi) - np.pi
-        return floats(np.concatenate([q, way], axis=1))
+        way = q[:, MOTOR_ROWS[0]] - self.start[:, MOTOR_ROWS[0]]
+        turn = rotation_vectors(turns @ self.start_turns.transpose(0, 2, 1))[:, 0]
+        return floats(np.concatenate([q, way[:, None], turn[:, None]], axis=1))
 
     def _begin_modes(self, values: Floats) -> None:
         """Chooses which rows are stiff in the first solve, and the values that they are drawn to, both (k, 8)."""
@@ -205,13 +219,13 @@ class JointStep:
         recovers = ~was_stiff & (self.most > 0.0) & is_equal & (np.sign(before) * wanted < self.most)
         margin = MAX_GAP_RATIO * self.units
         begins = ~was_stiff & ~is_equal & ((values > self.high + margin) | (values < self.low - margin))
-        self.load = np.where(was_stiff, wanted, before)
+        self.load = np.where(was_stiff, given, before)
         self.load[is_weak] = np.clip(given, -self.most, self.most)[is_weak]
         self.load[pulls] = 0.0
         self.goal = np.where(begins, np.where(values > self.high, self.high, self.low), self.goal)
         self.is_stiff = (was_stiff & ~pulls & ~is_weak) | recovers | begins
-        error = np.abs(self.load - before) / (self.stiffness * self.units)
-        error[recovers | begins | pulls] = np.inf
+        error = np.where(was_stiff, np.abs(values - self.goal) / self.units, 0.0)
+        error[recovers | begins | pulls | is_weak] = np.inf
         return floats(error)
 
     def _linearise(self, values: Floats, moved: Floats) -> None:
@@ -219,7 +233,13 @@ class JointStep:
         self.offset = values - moved
         gap = np.where(self.is_stiff, self.offset - self.goal, 0.0)
         stiffness = np.where(self.is_stiff, self.stiffness, 0.0)
-        self.forces = self._forces(self.load + stiffness * gap, stiffness)
+        if self.solves <= LAST_STIFFENING_SOLVE:
+            self.turning = LinearForces(points=self.cores.forces(self._pull()))
+        self.forces = LinearForces.concatenate(self._forces(self.load + stiffness * gap, stiffness), self.turning)
+
+    def _pull(self) -> Floats:
+        """Returns the forces on the second ends, of the loads [N], (k, 3)."""
+        return floats(-np.einsum("kr,kri->ki", _per_coordinate(self.load)[:, :3], self.directions[:, :3]))
 
     def _relative_motion(self, displacement: Floats) -> Floats:
         """Returns n · u of the rows for displacements of all nodes along straight lines [m], (n, 3), (k, 8)."""
@@ -285,4 +305,4 @@ def _per_coordinate(values: Floats) -> Floats:
 
 def selected_end(end: JointEnd, which: Bools) -> JointEnd:
     """Returns the ends of some joints, (k,)."""
-    return JointEnd(end.tet[which], end.weights[which], end.inverse_edges[which], end.axes[which])
+    return JointEnd(end.core[which], end.tet[which], end.weights[which], end.inverse_edges[which], end.axes[which])

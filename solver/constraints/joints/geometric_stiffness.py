@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The geometric stiffness of joints: how the torque of a force on a rigid body changes as the body turns in a step.
+
+A force f at r from the centre of mass has the torque r × f, which a turn θ changes by (θ × r) × f = −(f · r) θ + r (f · θ).
+Of that the symmetric part that has no torque about r, about which f cannot turn anything, is −K θ with
+
+    K = (f · r) (I − r̂ r̂ᵀ).
+
+A step takes joint forces at lever arms of its start. A light link under a large tension cannot bear that: it is
+unstable once Δt² K is some four times the inertia. So what of Δt² K is above MAX_EXPLICIT_RATIO times the inertia is
+added to the system, implicitly. Torques that it adds are not in balance between bodies, so below that there are none,
+and angular momentum stays. What is negative, of forces that push, is left out, so that the matrix stays definite.
+
+On bodies K is a set of points: with S = (tr(K)/2 I − K) / 2h², −S u at six places c ± h e and 6 S u at c are −K θ.
+
+Source: Tournier, Nesme, Gilles and Faure (2015), Stable Constrained Dynamics, section 4; Andrews, Teichmann and Kry
+(2017), Geometric Stiffness for Real-time Constrained Multibody Dynamics, for the ratio. Own derivation of the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanics.finite_rotation_correction import rotation_matrices
+from ...mechanics.model import Model
+from ...mechanics.state import State
+from ...runtime.arrays import Floats, Indices, floats
+from ..point_forces import PointForces
+from ..rigid_core.rigid_body_momentum import CoreBody, core_body
+from .joint_frames import JointEnd, barycentric_weights
+
+MAX_EXPLICIT_RATIO = 0.25  # Δt² K over the inertia, up to which K stays out of the system
+PLACES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # the centre, then ± e, in units of h
+SHARES = np.array([-6.0, *[1.0] * 6])  # of S at each
+
+
+@dataclass(frozen=True, eq=False)
+class JointedCores:
+    """The rigid parts that joints hold, at the start of a step, b of them.
+
+    Attributes:
+        dt: Δt [s].
+        bodies: They.
+        inertia: About their centres of mass [kg m²], (b, 3, 3).
+        size: Their radii of gyration [m], (b,).
+        tet, weights: The places of their points, (7, b) and (7, b, 4).
+        of_end: Which of them each end of each joint is, −1 where it is no body, (2, k).
+        arms: From their centres of mass to the place of the joint [m], (2, k, 3).
+    """
+
+    dt: float
+    bodies: tuple[CoreBody, ...]
+    inertia: Floats
+    size: Floats
+    tet: Indices
+    weights: Floats
+    of_end: Indices
+    arms: Floats
+
+    def coasted(self, start: State) -> tuple[Floats, Floats]:
+        """Returns where a step ends if nothing acts: displacements along straight lines, and places, (n, 3) each [m].
+
+        They are those of the cores; other nodes stay.
+        """
+        straight, turned = np.zeros_like(start.x), start.x.copy()
+        for body in self.bodies:
+            nodes = body.core.nodes
+            V, omega = body.motion(start.v[nodes])
+            straight[nodes] = self.dt * body.velocities(V, omega)
+            R = rotation_matrices((self.dt * omega)[None])[0]
+            turned[nodes] = body.centre + self.dt * V + body.lever_arms @ R.T
+        return floats(straight), floats(turned)
+
+    def forces(self, pull: Floats) -> PointForces:
+        """Returns what is stiff about the cores where joints pull at the second end and push the first [N], (k, 3)."""
+        K = np.zeros_like(self.inertia)
+        for number, sign in enumerate((-1.0, 1.0)):
+            is_body = self.of_end[number] >= 0
+            np.add.at(
+                K, self.of_end[number][is_body], geometric_stiffness(sign * pull[is_body], self.arms[number][is_body])
+            )
+        K = above_explicit(K, self.inertia, self.dt)
+        which = np.flatnonzero(K.any(axis=(1, 2)))
+        half_trace = 0.5 * np.trace(K[which], axis1=1, axis2=2)[:, None, None] * np.eye(3)
+        S = (half_trace - K[which]) / (2.0 * self.size[which] ** 2)[:, None, None]
+        matrices = floats((SHARES[:, None, None, None] * S).reshape(-1, 3, 3))
+        none = np.zeros_like(matrices)
+        return PointForces(
+            self.tet[:, which].ravel(), self.weights[:, which].reshape(-1, 4), none[:, 0].copy(), matrices, none
+        )
+
+
+def jointed_cores(
+    model: Model, ends: Sequence[JointEnd], places: Floats, x: Floats, dt: float
+) -> JointedCores:
+    """Returns the rigid parts that joints hold at `places` [m], (k, 3), where nodes are at x [m], (n, 3)."""
+    known = np.unique(np.concatenate([end.core for end in ends]))
+    known = known[known >= 0]
+    bodies = tuple(core_body(model, model.cores[number], x) for number in known)
+    inertia = floats(np.stack([body.inertia for body in bodies]))
+    centre = floats(np.stack([body.centre for body in bodies]))
+    mass = np.array([body.mass.sum() for body in bodies])
+    size = np.sqrt(0.5 * np.trace(inertia, axis1=1, axis2=2) / mass)
+    of_end = np.stack([np.where(end.core >= 0, np.searchsorted(known, end.core), -1) for end in ends])
+    tet = np.empty(len(known), np.int32)
+    for end, number in zip(ends, of_end, strict=True):
+        tet[number[number >= 0]] = end.tet[number >= 0]
+    at = centre + size[:, None] * PLACES[:, None]
+    weights = np.stack([barycentric_weights(model.tets[tet], x, each) for each in at])
+    return JointedCores(
+        dt, bodies, inertia, size, np.broadcast_to(tet, weights.shape[:2]).copy(), weights,
+        of_end.astype(np.int32), floats(places - centre[of_end]),
+    )  # fmt: skip
+
+
+def geometric_stiffness(force: Floats, arms: Floats) -> Floats:
+    """Returns K [N m] of forces [N] at arms [m] from centres, (k, 3) each, (k, 3, 3)."""
+    along = np.einsum("ki,ki->k", force, arms)[:, None, None]
+    square = np.maximum(np.einsum("ki,ki->k", arms, arms), np.finfo(float).tiny)[:, None, None]
+    return floats(along * (np.eye(3) - arms[:, :, None] * arms[:, None, :] / square))
+
+
+def above_explicit(K: Floats, inertia: Floats, dt: float) -> Floats:
+    """Returns what of K [N m] the inertia [kg m²] does not bear in a step of Δt [s], positive semi-definite.
+
+    Args:
+        K, inertia: (b, 3, 3) each.
+        dt: Δt [s].
+    """
+    L = np.linalg.cholesky(inertia)
+    inner = np.linalg.solve(L, np.linalg.solve(L, K).transpose(0, 2, 1))
+    ratios, axes = np.linalg.eigh(dt**2 * inner)
+    left = np.maximum(ratios - MAX_EXPLICIT_RATIO, 0.0)
+    axes = L @ axes
+    return floats((axes * left[:, None, :]) @ axes.transpose(0, 2, 1) / dt**2)
