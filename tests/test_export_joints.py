@@ -61,6 +61,24 @@ def test_translations_are_of_the_second_object_and_angles_of_the_first(tmp_path:
     np.testing.assert_allclose(joint.upper, (1.5, 0, 0, 0.25, 0, 0), atol=1e-6)
 
 
+def test_springs_have_stiffness_and_damping_along_the_axes_that_use_them(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.unit_settings.scale_length = 0.01
+    one, two = rigid_box("One"), rigid_box("Two", (2.0, 0.0, 0.0))
+    own = add_constraint("GENERIC_SPRING", one, two).rigid_body_constraint
+    own.use_spring_y, own.spring_stiffness_y, own.spring_damping_y = True, 30.0, 2.0
+    own.use_spring_ang_z, own.spring_stiffness_ang_z, own.spring_damping_ang_z = True, 5.0, 0.25
+    own.use_limit_lin_x, own.limit_lin_x_lower, own.limit_lin_x_upper = True, 0.0, 0.0
+    take_over_world()
+    joint = exported(scene, tmp_path / "c.sinew")[0].joints[0]
+    assert (joint.first, joint.second, joint.kind) == ("One", "Two", "generic")  # as translations have springs
+    np.testing.assert_allclose(joint.spring_stiffness, (0.0, 30.0, 0.0, 0.0, 0.0, 5.0e-4), rtol=1e-6)
+    np.testing.assert_allclose(joint.spring_damping, (0.0, 2.0, 0.0, 0.0, 0.0, 0.25e-4), rtol=1e-6)
+    np.testing.assert_allclose((joint.lower, joint.upper), limits({0: 0.0}, {0: 0.0}))
+    own.type = "GENERIC"  # which has none, whatever the numbers are
+    assert not exported(scene, tmp_path / "d.sinew")[0].joints[0].spring_stiffness.any()
+
+
 def test_motors_and_scenes_of_centimetres(tmp_path: Path) -> None:
     scene = fresh()
     scene.unit_settings.scale_length = 0.01
@@ -101,7 +119,8 @@ def test_an_end_that_moves_takes_the_frame_along_and_is_passed_through(tmp_path:
 
 
 def spring() -> None:
-    add_constraint("GENERIC_SPRING", bpy.data.objects["One"], bpy.data.objects["Two"])
+    found = add_constraint("GENERIC_SPRING", bpy.data.objects["One"], bpy.data.objects["Two"])
+    found.rigid_body_constraint.spring_type = "SPRING1"
 
 
 def to_itself() -> None:
@@ -136,7 +155,7 @@ def elsewhere() -> None:
 
 
 WRONG = {
-    spring: 'The constraint "Empty" is a Generic Spring',
+    spring: 'The constraint "Empty" has springs as of Blender 2.7',
     to_itself: 'The joint "Empty" has "One" at both ends',
     twice: '"One" is fixed to "Two" twice, by the joints "Empty.001" and "Empty"',
     to_blenders_own: 'The constraint "Empty" joins "One" to "Other", which Blender alone moves',

@@ -8,9 +8,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.joints import Z_ALONG_Y, G, double_pendulum, hanging_rod, joint_frame, jointed_run, rod_angles, rod_end
+from fixtures.joints import (
+    Z_ALONG_Y,
+    G,
+    double_pendulum,
+    hanging_rod,
+    joint_frame,
+    joint_gaps,
+    jointed_run,
+    loaded_chain,
+    rod_angles,
+    rod_end,
+)
 from fixtures.rigid_bodies import centres, energy, momenta, rigid_box
-from fixtures.scenes import block, pose, rotation
+from fixtures.scenes import Run, block, pose, rotation
+from sinew.solver.constraints.joints.geometric_stiffness import above_explicit, geometric_stiffness, jointed_cores
+from sinew.solver.constraints.joints.joint_force import Joints
+from sinew.solver.constraints.joints.joint_frames import (
+    coordinate_directions,
+    coordinates,
+    relative_turns,
+    rotation_vectors,
+)
+from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import GENERIC_JOINT, JOINT_KINDS, MOTOR_JOINT, UNLIMITED, Joint
 from sinew.solver.scene.joint_validation import check_joints
@@ -170,6 +190,10 @@ WRONG = {
     ),
     "soft": ((Joint("box", "block", name="J"),), 'The joint "J" holds "Block", which is soft all over'),
     "scaled": ((Joint("", "box", frame=2.0 * np.eye(4), name="J"),), 'The place of the joint "J" is no frame'),
+    "spring": (
+        (Joint("", "box", GENERIC_JOINT, spring_damping=np.full(6, -2.0), name="J"),),
+        'A spring of the joint "J" has a stiffness or damping of -2',
+    ),
     "limits": (
         (Joint("", "box", lower=np.ones(6), upper=np.zeros(6), name="J"),),
         'The joint "J" has a lower limit of 1 above its upper limit of 0',
@@ -184,3 +208,132 @@ def test_what_cannot_be_joined_is_named(case: str) -> None:
         check_joints(Scene((BOX, OTHER, block()), joints=joints))
     assert sentence in caught.value.sentence
     assert caught.value.next_step
+
+
+def test_a_pendulum_takes_at_most_four_solves_a_step(tmp_path: Path) -> None:
+    """From 7 a step where loads took up the turns that a solve sees as straight lines."""
+    run = jointed_run(tmp_path, [hanging_rod(1.0)], [Joint("", "rod", "hinge", joint_frame((0, 0, 0), Z_ALONG_Y))])
+    run.advance(24)
+    solves = [report.solves for report in run.reports]
+    assert 2 <= max(solves) <= 4 and not any(report.unsettled for report in run.reports)
+
+
+@pytest.mark.slow
+def test_light_links_hold_a_heavy_soft_load(tmp_path: Path) -> None:
+    """Ten links of 0.9 kg together under 27 kg; 20 solves were too few, and 5 to 7 are what they take."""
+    run = jointed_run(tmp_path, *loaded_chain(), substeps=2)
+    run.advance(18)
+    assert max(report.solves for report in run.reports) <= 2 * 10
+    assert not any(report.unsettled for report in run.reports)
+    assert float(joint_gaps(run).max()) < 1e-6
+
+
+def test_a_motor_alone_keeps_momentum_where_its_angles_are_singular(tmp_path: Path) -> None:
+    boxes = [
+        rigid_box(
+            (0.3, 0.5, 0.2), (x, 0.0, 0.0), None, f"{x}", initial_velocity=(0.5, 0.0, x), initial_spin=(0.1, x, 0.0)
+        )
+        for x in (-2.0, 2.5)
+    ]
+    motor = Joint("-2.0", "2.5", MOTOR_JOINT, motor_speed=(0.0, 5.0), motor_force=(0.0, 0.5))
+    run = jointed_run(tmp_path, boxes, [motor], gravity=WEIGHTLESS, fps=48.0)
+    before, middle = momenta(run), []
+    for _ in range(24):
+        run.advance()
+        middle.append(abs(float(relative_angles(run)[1])))
+    assert max(middle) > 1.4  # of 1.57, where the two other angles are one
+    for had, has in zip(before, momenta(run), strict=True):
+        assert np.abs(has - had).max() < 1e-9 * np.abs(had).max()
+
+
+def relative_angles(run: Run) -> Floats:
+    """Returns the three angles of the first joint [rad], (3,)."""
+    rows = next(force for force in run.built.forces if isinstance(force, Joints)).rows
+    ends = [end.frames(run.state.x, run.built.model.tets, np.eye(4)[None]) for end in (rows.first, rows.second)]
+    return coordinates(*ends)[0, 3:]
+
+
+def test_directions_of_coordinates_are_their_derivatives() -> None:
+    rng = np.random.default_rng(1)
+    first, second = [(rng.normal(size=(1, 3)), rotation(rng.normal(size=3), 0.7)[None]) for _ in range(2)]
+    directions, h = coordinate_directions(first[1], coordinates(first, second)), 1e-6
+    for axis in np.eye(3):
+        ends = [(second[0], rotation(axis, sign * h) @ second[1]) for sign in (1.0, -1.0)]
+        rates = (coordinates(first, ends[0]) - coordinates(first, ends[1]))[0] / (2.0 * h)
+        np.testing.assert_allclose(rates[3:], directions[0, 3:] @ axis, atol=1e-8)
+        turns = [rotation_vectors(relative_turns(first, end) @ relative_turns(first, second).transpose(0, 2, 1))
+                 for end in ends]  # fmt: skip
+        np.testing.assert_allclose((turns[0] - turns[1])[0] / (2.0 * h), first[1][0].T @ axis, atol=1e-8)
+
+
+def test_geometric_stiffness_is_the_derivative_of_the_torque_of_a_pull() -> None:
+    """Of a pull along its arm, and of any pull in turns across the arm, as far as the torque is across it, too."""
+    rng, h = np.random.default_rng(2), 1e-6
+    arm = rng.normal(size=3)
+    unit = arm / np.linalg.norm(arm)
+    for force in (3.0 * unit, rng.normal(size=3)):
+        K = geometric_stiffness(force[None], arm[None])[0]
+        np.testing.assert_allclose(K, K.T, atol=1e-14)
+        np.testing.assert_allclose(K @ unit, 0.0, atol=1e-14)
+        across = np.eye(3) - np.outer(unit, unit)
+        change = [np.cross(rotation(axis, h) @ arm - rotation(axis, -h) @ arm, force) / (2.0 * h) for axis in np.eye(3)]
+        np.testing.assert_allclose(across @ np.stack(change, axis=1) @ across, -K, atol=1e-8)
+
+
+def test_what_inertia_bears_is_left_out_of_the_geometric_stiffness() -> None:
+    inertia, dt = np.diag([1.0, 2.0, 4.0])[None], 0.1
+    K = np.diag([-5.0, 2.0 * 0.2, 4.0 * 3.25]) / dt**2
+    left = above_explicit(K[None], inertia, dt)[0]
+    np.testing.assert_allclose(left, np.diag([0.0, 0.0, 4.0 * 3.0]) / dt**2, atol=1e-9)
+
+
+def test_points_of_a_core_turn_against_geometric_stiffness_and_do_not_push(tmp_path: Path) -> None:
+    run = jointed_run(tmp_path, [rigid_box((0.1, 0.03, 0.02))], [Joint("", "box", "point", joint_frame((0.05, 0, 0)))])
+    rows = next(force for force in run.built.forces if isinstance(force, Joints)).rows
+    model, x, dt = run.built.model, run.state.x, 1.0
+    cores = jointed_cores(model, (rows.first, rows.second), np.array([[0.05, 0.0, 0.0]]), x, dt)
+    points = cores.forces(np.array([[70.0, 20.0, -10.0]]))
+    K = above_explicit(geometric_stiffness(np.array([[70.0, 20.0, -10.0]]), cores.arms[1]), cores.inertia, dt)[0]
+    omega, speed = np.array([0.3, -0.2, 0.5]), np.array([1.0, 2.0, 3.0])
+    at = points.positions(x, model.tets)
+    force = points.force_after(speed + np.cross(omega, at), np.zeros_like(at))
+    np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.cross(at, force).sum(axis=0), -K @ omega, atol=1e-9)
+
+
+@pytest.mark.parametrize("row", [2, 5])
+@pytest.mark.parametrize("is_free", [False, True])
+def test_springs_swing_as_implicit_euler_says(tmp_path: Path, row: int, is_free: bool) -> None:
+    """A box on a spring and a damper along z, or about it, beside the world or beside one like it."""
+    stiffness, damping = np.zeros(6), np.zeros(6)
+    sides = (0.2, 0.3, 0.4)
+    mass = 1000.0 * 0.2 * 0.3 * 0.4
+    inertia = mass if row == 2 else mass * (0.04 + 0.09) / 12.0
+    if is_free:
+        inertia *= 0.5  # of how the two move against each other
+    stiffness[row], damping[row] = 150.0 * inertia, 0.7 * inertia
+    rates = ((0.0, 0.0, 0.8), (0.0, 0.0, 0.0)) if row == 2 else ((0.0, 0.0, 0.0), (0.0, 0.0, 0.8))
+    bodies = [rigid_box(sides, key="box", initial_velocity=rates[0], initial_spin=rates[1])]
+    if is_free:
+        bodies.append(rigid_box(sides, (0.0, 0.0, 1.0), key="other"))
+    joint = Joint("other" if is_free else "", "box", GENERIC_JOINT, spring_stiffness=stiffness, spring_damping=damping)
+    run = jointed_run(tmp_path, bodies, [joint], gravity=WEIGHTLESS)
+    rows, dt = next(force for force in run.built.forces if isinstance(force, Joints)).rows, 1.0 / 24.0
+    q, rate = 0.0, 0.8
+    for _ in range(12):
+        run.advance()
+        rate = (rate - dt * 150.0 * q) / (1.0 + dt * 0.7 + dt**2 * 150.0)
+        q += dt * rate
+        ends = [end.frames(run.state.x, run.built.model.tets, np.eye(4)[None]) for end in (rows.first, rows.second)]
+        assert coordinates(*ends)[0, row] == pytest.approx(q, abs=1e-6)
+    assert max(report.solves for report in run.reports) <= 3
+
+
+def test_a_spring_that_pulls_too_hard_breaks_its_joint(tmp_path: Path) -> None:
+    box, stiffness = rigid_box((0.2, 0.2, 0.2)), np.zeros(6)  # 8 kg: 78.5 N
+    stiffness[:3] = 1000.0
+    run = jointed_run(
+        tmp_path, [box], [Joint("", "box", GENERIC_JOINT, spring_stiffness=stiffness, breaking_force=70.0)]
+    )
+    run.advance(24)
+    assert float(centres(run)[0, 2]) < -2.0

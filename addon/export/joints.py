@@ -6,10 +6,11 @@ Measured of Blender 5.0, whose constraints are Bullet's, with A the first object
     translations and their limits: of B in the frame of A
     angles and their limits, rates of motors: of A in the frame of B, x y z as of `Joint`
     Max Impulse of motors: a force [N] or torque [N m]
+    springs of Blender 2.8: forces by stiffness [N/m, N m/rad] and damping [N s/m, N m s/rad]
     Breaking Threshold: an impulse [N s] in one of Blender's substeps
 
-So B is the first end of a joint. Where translations have limits to move in, A is: angles and their limits are negative
-then, which is the same as long as only one of them is free.
+So B is the first end of a joint. Where translations have springs, or limits to move in, A is: angles and their limits
+are negative then, which is the same as long as only one of them is free.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ..blender_data.rna_serialisation import Parts, animated_paths, rna_parts
 from ..evaluation.matrix_units import scale_to_metres
 from ..evaluation.sample_times import frames_per_second
 from ..evaluation.scene_copy import SceneCopy
-from ..objects.rigid_body_constraints import ENABLED_PATH, WORLD_NAME, carrier, constraint_ends, is_body
+from ..objects.rigid_body_constraints import ENABLED_PATH, SPRING_TYPE, WORLD_NAME, carrier, constraint_ends, is_body
 from .bone_meshes import RestTransform
 from .participants import ObjectKeys, Participants
 from .sampling_context import Sampling
@@ -54,8 +55,10 @@ KINDS = {
     "SLIDER": SLIDER_JOINT,
     "PISTON": GENERIC_JOINT,
     "GENERIC": GENERIC_JOINT,
+    SPRING_TYPE: GENERIC_JOINT,
     "MOTOR": MOTOR_JOINT,
 }
+SPRING_AXES = ("x", "y", "z", "ang_x", "ang_y", "ang_z")
 AXES = ("lin_x", "lin_y", "lin_z", "ang_x", "ang_y", "ang_z")  # in the order of `Joint.lower`
 ANGLE_ROWS = slice(3, AXIS_COUNT)
 # the rows of which Blender reads limits; the others are locked, or free
@@ -64,10 +67,11 @@ READ_ROWS = {
     "SLIDER": (SLIDER_ROW,),
     "PISTON": MOTOR_ROWS,
     "GENERIC": tuple(range(AXIS_COUNT)),
+    SPRING_TYPE: tuple(range(AXIS_COUNT)),
 }
 LEAST_FORCE = 1.0e-9  # [N] at which a joint breaks whose threshold is 0
 DEFAULT_SUBSTEPS = 10  # of a scene without a rigid body world
-UNREAD = {"object1", "object2", "spring_type", "use_override_solver_iterations", "solver_iterations"}
+UNREAD = {"object1", "object2", "use_override_solver_iterations", "solver_iterations"}
 SPRING_PREFIXES = ("use_spring_", "spring_")
 
 
@@ -89,8 +93,9 @@ def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Obje
     own = scene_copy.evaluated(obj).rigid_body_constraint
     unit = inputs.unit
     lower, upper = _limits(own, unit)
+    stiffness, damping = (_springs(own, of, unit) for of in ("stiffness", "damping"))
     first, second = (inputs.bodies.get(end, "") for end in ends)
-    if not _has_translations(lower, upper):
+    if not _has_translations(lower, upper) and not stiffness[:3].any() and not damping[:3].any():
         first, second = second, first
     else:
         lower[ANGLE_ROWS], upper[ANGLE_ROWS] = -upper[ANGLE_ROWS], -lower[ANGLE_ROWS]
@@ -110,6 +115,8 @@ def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Obje
         upper,
         motor_speed=(own.motor_lin_target_velocity * unit, own.motor_ang_target_velocity),
         motor_force=force,
+        spring_stiffness=stiffness,
+        spring_damping=damping,
         breaking_force=max(threshold, LEAST_FORCE) if own.use_breaking else None,
         is_enabled=bool(own.enabled),
         collides=not own.disable_collisions,
@@ -136,6 +143,19 @@ def _limits(own: bpy.types.RigidBodyConstraint, unit: float) -> tuple[Floats, Fl
             lower[row] = low * size if low > -most else -UNLIMITED
             upper[row] = high * size if high < most else UNLIMITED
     return lower, upper
+
+
+def _springs(own: bpy.types.RigidBodyConstraint, of: str, unit: float) -> Floats:
+    """Returns stiffness [N/m, N m/rad] or damping [N s/m, N m s/rad] of the springs of a constraint, (6,).
+
+    Translations: forces over lengths have the same number in all units of length. Turns: torques have unit².
+    """
+    found = np.zeros(AXIS_COUNT)
+    if own.type == SPRING_TYPE:
+        for row, axis in enumerate(SPRING_AXES):
+            if getattr(own, f"use_spring_{axis}"):
+                found[row] = getattr(own, f"spring_{of}_{axis}") * (1.0 if row < 3 else unit**2)
+    return found
 
 
 def _has_translations(lower: Floats, upper: Floats) -> bool:
@@ -205,6 +225,8 @@ def joint_parts(
     own, other = obj.rigid_body_constraint, carrier(obj)
     waiting += [each for each in (obj, other) if each is not None and not is_body(each)]
     springs = [rna.identifier for rna in own.bl_rna.properties if rna.identifier.startswith(SPRING_PREFIXES)]
+    if own.type == SPRING_TYPE:
+        springs = []
     parts: Parts = ["joint", name_at_first_bake(obj, obj.name)]
     parts += rna_parts(own, {*UNREAD, *springs}, animated_paths(obj), "rigid_body_constraint.")
     for end in constraint_ends(obj):

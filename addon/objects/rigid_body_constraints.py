@@ -14,6 +14,7 @@ from . import roles
 
 ENABLED_PATH = "rigid_body_constraint.enabled"
 SPRING_TYPE = "GENERIC_SPRING"
+FORCE_SPRINGS = "SPRING2"  # Blender's name of springs whose damping is a force
 WORLD_NAME = "the world"
 
 
@@ -92,7 +93,7 @@ def _check_constraint(obj: bpy.types.Object, scene: bpy.types.Scene, moved: Coll
             raise BadInput("joint-soft-end", name=obj.name, body=end.name)
         if end in moved and not is_body(end) and not roles.roles_of(end):
             raise BadInput("joint-other-world", name=obj.name, body=other, end=end.name)
-    if obj.rigid_body_constraint.type == SPRING_TYPE:
+    if obj.rigid_body_constraint.type == SPRING_TYPE and obj.rigid_body_constraint.spring_type != FORCE_SPRINGS:
         raise BadInput("joint-spring", name=obj.name)
     bodies = [end for end in ends if is_body(end)]
     if len({end.sinew.bake_pass for end in bodies}) > 1:

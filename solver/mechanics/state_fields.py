@@ -44,7 +44,7 @@ BROKEN_PREFIX = "broken."
 BROKEN_FIELD = BROKEN_PREFIX + "{key}.{number}"  # an attachment that has let go for good, (1,); frames have it, too
 # constraints/joints/joint_step.py
 JOINT_PREFIX = "joint."
-JOINT_LOAD_FIELD = JOINT_PREFIX + "{key}.load"  # of its six coordinates and two motors [N, N m], (8,)
+JOINT_LOAD_FIELD = JOINT_PREFIX + "{key}.load"  # of six coordinates, two motors, six springs [N, N m], (14,)
 JOINT_BROKEN_FIELD = JOINT_PREFIX + "{key}.broken"  # a joint that has broken for good, (1,)
 # constraints/pressure.py
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)

@@ -43,6 +43,8 @@ class Joint:
         lower, upper: Limits of the coordinates, (6,); equal ones lock, ∓`UNLIMITED` leave free.
         motor_speed: Wanted rates of d_x [m/s] and of α [rad/s], of "motor".
         motor_force: Largest force [N] and torque [N m] to reach them; 0: none.
+        spring_stiffness: Of springs that draw the coordinates of "generic" to zero [N/m, N m/rad], (6,).
+        spring_damping: Of these [N s/m, N m s/rad], (6,).
         breaking_force: Force [N] above which the joint is gone for good; None: never.
         is_enabled: Whether it acts.
         collides: Whether the two ends also collide.
@@ -58,6 +60,8 @@ class Joint:
     upper: Annotated[Floats, _LIMITS] = field(default_factory=lambda: np.full(AXIS_COUNT, UNLIMITED, float))
     motor_speed: tuple[Annotated[float, finite_number()], Annotated[float, finite_number()]] = (0.0, 0.0)
     motor_force: tuple[Annotated[float, at_least(0.0)], Annotated[float, at_least(0.0)]] = (0.0, 0.0)
+    spring_stiffness: Annotated[Floats, _LIMITS] = field(default_factory=lambda: np.zeros(AXIS_COUNT))
+    spring_damping: Annotated[Floats, _LIMITS] = field(default_factory=lambda: np.zeros(AXIS_COUNT))
     breaking_force: Annotated[float, greater_than(0.0, "Breaking Force", "N")] | None = None
     is_enabled: bool = True
     collides: bool = False
@@ -70,6 +74,11 @@ class Joint:
     def ends(self) -> tuple[str, str]:
         """Keys of both ends."""
         return self.first, self.second
+
+    def springs(self) -> tuple[Floats, Floats]:
+        """Returns stiffness [N/m, N m/rad] and damping [N s/m, N m s/rad] of the coordinates, (6,) each."""
+        acts = self.kind == GENERIC_JOINT
+        return acts * self.spring_stiffness, acts * self.spring_damping
 
     def limits(self) -> tuple[Floats, Floats]:
         """Returns the least and the largest values of the coordinates by kind and limits, (6,) each."""

@@ -60,6 +60,10 @@ def _check_numbers(joint: Joint) -> None:
     if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
         row = int(np.argmax(~(low <= high)))
         raise BadInput("joint-limits", name=joint.name, low=f"{low[row]:.4g}", high=f"{high[row]:.4g}")
+    springs = np.stack([joint.spring_stiffness, joint.spring_damping])
+    if not (np.isfinite(springs) & (springs >= 0.0)).all():
+        value = springs[~(np.isfinite(springs) & (springs >= 0.0))][0]
+        raise BadInput("joint-spring-negative", name=joint.name, value=f"{value:.4g}")
 
 
 def _end_name(key: str, bodies: dict[str, Body]) -> str:

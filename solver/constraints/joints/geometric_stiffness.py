@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The geometric stiffness of joints: how the torque of a force on a rigid body changes as the body turns in a step.
 
-A force f at r from the centre of mass has the torque r × f, which a turn θ changes by (θ × r) × f = −(f · r) θ + r (f · θ).
-Of that the symmetric part that has no torque about r, about which f cannot turn anything, is −K θ with
+A force f at r from the centre of mass has the torque r × f, which a turn θ changes by
+(θ × r) × f = −(f · r) θ + r (f · θ). Of that the symmetric part that has no torque about r, about which f cannot turn
+anything, is −K θ with
 
     K = (f · r) (I − r̂ r̂ᵀ).
 
@@ -93,9 +94,7 @@ class JointedCores:
         )
 
 
-def jointed_cores(
-    model: Model, ends: Sequence[JointEnd], places: Floats, x: Floats, dt: float
-) -> JointedCores:
+def jointed_cores(model: Model, ends: Sequence[JointEnd], places: Floats, x: Floats, dt: float) -> JointedCores:
     """Returns the rigid parts that joints hold at `places` [m], (k, 3), where nodes are at x [m], (n, 3)."""
     known = np.unique(np.concatenate([end.core for end in ends]))
     known = known[known >= 0]

@@ -18,7 +18,7 @@ from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..force import Force, ForceStep
 from .joint_frames import JointEnd
-from .joint_step import JointRows, JointStep, selected_end
+from .joint_step import JointRows, JointStep, force_along, selected_end
 
 ENABLED_FROM = 0.5  # of the track "enabled"
 
@@ -67,9 +67,7 @@ class Joints(Force):
             load = fields.get(name)
             if joint.breaking_force is None or load is None:
                 continue
-            along = load[:3].copy()
-            along[0] += load[6]
-            if float(np.linalg.norm(along)) > joint.breaking_force:
+            if float(np.linalg.norm(force_along(load))) > joint.breaking_force:
                 fields[JOINT_BROKEN_FIELD.format(key=joint.key)] = np.ones(1, np.uint8)
                 del fields[name]
 
@@ -79,7 +77,19 @@ class Joints(Force):
             tuple(rows.keys[number] for number in numbers),
             selected_end(rows.first, which),
             selected_end(rows.second, which),
-            *(getattr(rows, name)[which] for name in ("mass", "size", "lower", "upper", "motor_speed", "motor_force")),
+            *(
+                getattr(rows, name)[which]
+                for name in (
+                    "mass",
+                    "size",
+                    "lower",
+                    "upper",
+                    "motor_speed",
+                    "motor_force",
+                    "spring_stiffness",
+                    "spring_damping",
+                )
+            ),
         )
         joints, bodies = (tuple(values[number] for number in numbers) for values in (self.joints, self.bodies))
         return replace(self, joints=joints, rows=chosen, bodies=bodies)
@@ -111,6 +121,8 @@ def make_joints(scene: Scene, model: Model, tracks: TrackReader) -> Joints | Non
         np.stack([high for _, high in limits]),
         np.array([joint.motor_speed for joint in scene.joints]),
         np.array([joint.motor_force for joint in scene.joints]),
+        np.stack([joint.springs()[0] for joint in scene.joints]),
+        np.stack([joint.springs()[1] for joint in scene.joints]),
     )
     return Joints(scene.joints, rows, bodies)
 

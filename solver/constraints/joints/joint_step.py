@@ -6,10 +6,14 @@ the next solve
 
     φ = λ + k (q_n + n · (u − u_n) − q*),
 
-with q* the limit that it is beyond, and λ, which after every solve becomes λ + k (q_n − q*): the method of multipliers.
-So k only decides how fast the solves get there; it is some thousand times the inertia m / Δt² of the lighter end, which
-makes no linear system hard. λ is remembered, and the next step begins with it. q_n is that after the turns that end a
-step, which a solve sees as straight lines.
+with q* the limit that it is beyond, and λ the φ of the last solve: the method of multipliers, of which every solve is
+one step, beside one of Newton's for the turns. So k only decides how fast the solves get there: of a gap, each leaves
+the share of the inertia that resists closing it in the sum of that and k Δt². With a heavy load on light links that is
+the inertia of the load, so k goes by the mass of all bodies. λ is remembered, and the next step begins with it. q_n is
+that after the turns that end a step, which a solve sees as straight lines; the first solve of a step takes the turns
+that bodies make if they go on as they are.
+
+Springs and dampers of coordinates act by implicit Euler, with q as a solve sees it: they have no λ.
 
 The force on one end is minus that on the other, and both act at one place, where the second frame is at the start of
 the step; a torque is two such forces beside it. So momentum and angular momentum stay, whatever a solve has left.
@@ -31,7 +35,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import JOINT_LOAD_FIELD
-from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.arrays import Bools, Floats, floats
 from ...scene.joint import AXIS_COUNT, MOTOR_ROWS
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
@@ -41,7 +45,8 @@ from .joint_frames import JointEnd, coordinate_directions, coordinates, relative
 
 ROW_COUNT = AXIS_COUNT + len(MOTOR_ROWS)
 COORDINATE_OF_ROW = np.array([*range(AXIS_COUNT), *MOTOR_ROWS], np.int32)
-INERTIA_FACTOR = 1.0e5  # k over the inertia of the lighter end in a step
+INERTIA_FACTOR = 500.0  # k over the inertia in a step of the lighter end, with the mass that it may carry
+MAX_CARRIED_RATIO = 200.0  # that mass over its own; beyond it round-off would take from the momenta
 MAX_GAP_RATIO = 1.0e-6  # error of a coordinate with which a step is content, over the size of the lighter end, or [rad]
 LAST_STIFFENING_SOLVE = 1  # of a step whose loads tell how stiff the bodies are against turns
 MAX_RELEASING_SOLVES = 8  # of a step after which no limit lets go
@@ -59,6 +64,7 @@ class JointRows:
         size: Its radius of gyration [m], (k,).
         lower, upper: Limits of the coordinates, (k, 6).
         motor_speed, motor_force: Rates [m/s, rad/s] and largest forces [N, N m], (k, 2).
+        spring_stiffness, spring_damping: Of the coordinates [N/m, N m/rad] and [N s/m, N m s/rad], (k, 6).
     """
 
     keys: tuple[str, ...]
@@ -70,6 +76,8 @@ class JointRows:
     upper: Floats
     motor_speed: Floats
     motor_force: Floats
+    spring_stiffness: Floats
+    spring_damping: Floats
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -103,17 +111,20 @@ class JointStep:
         self.start_turns = relative_turns(first, second)
         self.directions = coordinate_directions(first[1], q)
         # a motor alone drives the turn about the axis itself, which no angles of it make singular
-        is_free = ~(np.isfinite(rows.lower) | np.isfinite(rows.upper)).any(axis=1)
+        is_free = (rows.motor_force[:, 1] > 0.0) & ~(np.isfinite(rows.lower) | np.isfinite(rows.upper)).any(axis=1)
         self.directions[is_free, MOTOR_ROWS[1]] = first[1][is_free, :, 0]
         self._place(x, second[0])
         self.cores = jointed_cores(model, (rows.first, rows.second), second[0], x, dt)
         units = np.concatenate([np.repeat(rows.size[:, None], 3, axis=1), np.ones((len(rows), 3))], axis=1)
         self.units = floats(units[:, COORDINATE_OF_ROW])
-        inertia = rows.mass[:, None] * (rows.size[:, None] / self.units) ** 2
+        carried = rows.mass * np.clip(model.mass.sum() / rows.mass, 1.0, MAX_CARRIED_RATIO)
+        inertia = carried[:, None] * (rows.size[:, None] / self.units) ** 2
         self.stiffness = INERTIA_FACTOR * inertia / dt**2
         self.low, self.high = self._limits()
         known = [start.fields.get(JOINT_LOAD_FIELD.format(key=key)) for key in rows.keys]
-        self.load = np.stack([np.zeros(ROW_COUNT) if each is None else each for each in known])
+        self.load = np.stack([np.zeros(ROW_COUNT) if each is None else each[:ROW_COUNT] for each in known])
+        self.spring_stiffness = rows.spring_stiffness + rows.spring_damping / dt
+        self.spring_load = rows.spring_stiffness * q
         no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
         self.most = np.concatenate([no_end, rows.motor_force], axis=1)
         self.solves = 0
@@ -136,18 +147,18 @@ class JointStep:
         values = self._values_at(x)
         self.solves += 1
         moved = self._relative_motion(self.dt * straight_v)
-        error = self._take_modes(values, moved)
+        error = np.maximum(self._take_modes(values, moved).max(), self._take_springs(values, moved).max())
         self._linearise(values, moved)
-        return bool((error > MAX_GAP_RATIO).any())
+        return bool(error > MAX_GAP_RATIO)
 
     def final_forces(self) -> LinearForces:
         """Returns the forces with which the step ended, without stiffness."""
-        return self._forces(self.load, np.zeros((len(self.rows), ROW_COUNT)))
+        return self._forces(self._with_springs(self.load, self.spring_load), np.zeros((len(self.rows), ROW_COUNT)))
 
     def remember(self, state: State) -> None:
         """Writes the loads into the fields of the state at the end of the step."""
-        for key, load in zip(self.rows.keys, self.load, strict=True):
-            state.fields[JOINT_LOAD_FIELD.format(key=key)] = load.copy()
+        for key, load, spring in zip(self.rows.keys, self.load, self.spring_load, strict=True):
+            state.fields[JOINT_LOAD_FIELD.format(key=key)] = np.concatenate([load, spring])
 
     def _values_at(self, x: Floats) -> Floats:
         """Returns the row values where nodes are at x [m], (n, 3), (k, 8)."""
@@ -228,6 +239,26 @@ class JointStep:
         error[recovers | begins | pulls | is_weak] = np.inf
         return floats(error)
 
+    def _take_springs(self, values: Floats, moved: Floats) -> Floats:
+        """Finds what springs gave in a solve that ended with row values and relative motions, (k, 8).
+
+        Returns:
+            How far they were from where the solve saw them, in units, as far as that counts beside inertia, (k, 6).
+        """
+        seen = (self.offset + moved)[:, :AXIS_COUNT]
+        self.spring_load = self._spring_forces(seen)
+        inertia = self.stiffness[:, :AXIS_COUNT] / INERTIA_FACTOR
+        counts = np.minimum(self.spring_stiffness / inertia, 1.0)
+        return floats(counts * np.abs(values[:, :AXIS_COUNT] - seen) / self.units[:, :AXIS_COUNT])
+
+    def _spring_forces(self, q: Floats) -> Floats:
+        """Returns the forces of springs for coordinates at the end of the step, by implicit Euler, (k, 6)."""
+        return floats(self.spring_stiffness * q - self.rows.spring_damping / self.dt * self.start)
+
+    def _with_springs(self, rows: Floats, springs: Floats) -> Floats:
+        """Returns values of rows, (k, 8), with those of springs, (k, 6)."""
+        return floats(np.concatenate([rows[:, :AXIS_COUNT] + springs, rows[:, AXIS_COUNT:]], axis=1))
+
     def _linearise(self, values: Floats, moved: Floats) -> None:
         """Sets the forces of the next solve, about row values and relative motions of the last one, (k, 8) each."""
         self.offset = values - moved
@@ -235,11 +266,17 @@ class JointStep:
         stiffness = np.where(self.is_stiff, self.stiffness, 0.0)
         if self.solves <= LAST_STIFFENING_SOLVE:
             self.turning = LinearForces(points=self.cores.forces(self._pull()))
-        self.forces = LinearForces.concatenate(self._forces(self.load + stiffness * gap, stiffness), self.turning)
+        springs = self._spring_forces(self.offset[:, :AXIS_COUNT])
+        forces = self._forces(
+            self._with_springs(self.load + stiffness * gap, springs),
+            self._with_springs(stiffness, self.spring_stiffness),
+        )
+        self.forces = LinearForces.concatenate(forces, self.turning)
 
     def _pull(self) -> Floats:
         """Returns the forces on the second ends, of the loads [N], (k, 3)."""
-        return floats(-np.einsum("kr,kri->ki", _per_coordinate(self.load)[:, :3], self.directions[:, :3]))
+        along = _per_coordinate(self._with_springs(self.load, self.spring_load))[:, :3]
+        return floats(-np.einsum("kr,kri->ki", along, self.directions[:, :3]))
 
     def _relative_motion(self, displacement: Floats) -> Floats:
         """Returns n · u of the rows for displacements of all nodes along straight lines [m], (n, 3), (k, 8)."""
@@ -301,6 +338,13 @@ def _per_coordinate(values: Floats) -> Floats:
     for number, row in enumerate(MOTOR_ROWS):
         out[:, row] += values[:, AXIS_COUNT + number]
     return floats(out)
+
+
+def force_along(load: Floats) -> Floats:
+    """Returns the force along the axes of a joint [N], (3,), of what a step remembers of it, (14,)."""
+    along = load[:3] + load[ROW_COUNT : ROW_COUNT + 3]
+    along[0] += load[AXIS_COUNT]
+    return floats(along)
 
 
 def selected_end(end: JointEnd, which: Bools) -> JointEnd:

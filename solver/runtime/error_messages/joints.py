@@ -39,8 +39,12 @@ TEXTS = {
         "Exchange the two limits.",
     ),
     "joint-spring": (
-        'The constraint "{name}" is a Generic Spring, which Sinew does not have.',
-        "Choose Generic as its Type, or tie the bodies by Attachments, which have springs.",
+        'The constraint "{name}" has springs as of Blender 2.7, whose damping is no force.',
+        "Set Spring Type under Springs of the constraint to Blender 2.8.",
+    ),
+    "joint-spring-negative": (
+        'A spring of the joint "{name}" has a stiffness or damping of {value}.',
+        "Give its springs stiffness and damping of 0 or more.",
     ),
     "joint-other-world": (
         'The constraint "{name}" joins "{body}" to "{end}", which Blender alone moves.',
