@@ -11,10 +11,10 @@ from scipy.sparse import random as sparse_random
 
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.constraints.pin_regions import find_regions, make_region, tells_rotation
-from sinew.solver.constraints.pins import add_sparse_product
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.embedding import bind
 from sinew.solver.runtime.errors import SolveFailed
+from sinew.solver.runtime.sparse_product import add_sparse_product, sparse_product
 from sinew.solver.scene.scene import Material, Scene, Settings
 
 NO_GRAVITY = Settings(gravity=(0.0, 0.0, 0.0))
@@ -236,3 +236,5 @@ def test_a_sparse_product_is_added_as_by_scipy():
     assert np.diff(matrix.indptr).min() == 0 < np.diff(matrix.indptr).max()
     add_sparse_product(matrix.indptr, matrix.indices, matrix.data, values, out)
     assert np.array_equal(out, expected)
+    wide = rng.normal(size=(40, 9))
+    assert np.array_equal(sparse_product(matrix, wide), matrix @ wide)

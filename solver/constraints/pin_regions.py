@@ -35,6 +35,7 @@ from ..mesh.moving_least_squares import (
     vertex_per_cell,
 )
 from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.sparse_product import sparse_product
 from .affine_pin_motion import apply_affine_fit
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class FixedRegion:
         nodes: Nodes of the model, (r,).
         rows: The region's vertices among the pinned ones of the body, (q,).
         rest: Rest positions of the nodes from the middle of the vertices [m], (r, 3).
-        weights: W, sparse (q, r).
+        weights, transposed_weights: W, sparse (q, r), and Wᵀ, (r, q).
         affine_fit, local_fits: The motions of the region and around each node.
         sampled: Which of the region's vertices tell the local motions, (p,).
         solver: Factors of Wᵀ W + ε.
@@ -68,6 +69,7 @@ class FixedRegion:
     rows: Indices
     rest: Floats
     weights: csr_matrix
+    transposed_weights: csr_matrix
     affine_fit: AffineLeastSquares
     local_fits: AffineLeastSquares
     sampled: Indices
@@ -91,7 +93,8 @@ class FixedRegion:
         F_near, t_near = self.local_fits.fit(undone[self.sampled])
         near = np.einsum("kij,kj->ki", F_near, self.rest - self.local_fits.centre) + t_near
         y = transform_rows(near, F)
-        y += self.solver.solve(np.ascontiguousarray(self.weights.T @ (wanted - self.weights @ y)))
+        missed = wanted - sparse_product(self.weights, y)
+        y += self.solver.solve(sparse_product(self.transposed_weights, missed))
         return self._vertex_positions(y + middle)
 
     def _vertex_positions(self, y: Floats) -> Floats:
@@ -181,7 +184,8 @@ def make_region(
     # from their middle, so that far from the origin no digits are lost
     middle = vertices.mean(axis=0)
     vertices, rest = vertices - middle, X[nodes] - middle
-    normal = (W.T @ W).tocsc()
+    transposed = W.T.tocsr()
+    normal = (transposed @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING_RATIO * normal.diagonal().mean())
     whole = affine_fit_of_all(vertices)
     sampled = vertex_per_cell(vertices, SAMPLE_CELL_SIZE * tet_size)
@@ -194,4 +198,6 @@ def make_region(
         local = affine_fits_around(near.tocsr(), vertices[sampled])
     solver = splu(csc_matrix(damped))
     holders = np.unique(tet).astype(np.int32)
-    return FixedRegion(nodes.astype(np.int32), rows, floats(rest), W, whole, local, sampled, solver, holders)
+    return FixedRegion(
+        nodes.astype(np.int32), rows, floats(rest), W, transposed, whole, local, sampled, solver, holders
+    )

@@ -28,7 +28,7 @@ from ..mesh.embedding import Binding, interpolate_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import SolveFailed
-from ..runtime.jit import kernel
+from ..runtime.sparse_product import add_sparse_product
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .force import Force, ForceStep
@@ -131,7 +131,7 @@ class BodyPins(Force):
 
     def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
         """Marks the nodes held exactly, (n,), and writes where they are at the end of the step [m], (n, 3)."""
-        targets = self._targets_at_end(step)
+        targets = self._targets_at_end(step) if self.regions else None
         if targets is not None:
             self.prescribe_targets(targets, is_fixed, fixed_target)
 
@@ -143,7 +143,7 @@ class BodyPins(Force):
 
     def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the springs of the pins that do not hold nodes exactly."""
-        targets = self._targets_at_end(step)
+        targets = self._targets_at_end(step) if len(self.springs.rows) else None
         if targets is None:
             return PointForces()
         stiffness = self.stiffness(step.tracks, step.end)
@@ -307,25 +307,3 @@ def correction_matrix(vertices: Floats, exact: Indices, radius: float) -> csr_ma
     matrix = csr_matrix((weights.ravel(), (rows, near.ravel())), shape=(len(vertices), len(exact)))
     matrix.eliminate_zeros()
     return matrix
-
-
-@kernel()
-def add_sparse_product(indptr, indices, data, values, out):
-    """Adds A values to `out`, (n, 3), for A sparse (n, e) in compressed rows and values (e, 3).
-
-    SciPy needs an array as large as `out` for that, which took a third of the processor time between the steps of a
-    bake.
-    """
-    for row in range(len(out)):
-        first, last = indptr[row], indptr[row + 1]
-        if first == last:
-            continue
-        x = y = z = 0.0
-        for k in range(first, last):
-            w, i = data[k], indices[k]
-            x += w * values[i, 0]
-            y += w * values[i, 1]
-            z += w * values[i, 2]
-        out[row, 0] += x
-        out[row, 1] += y
-        out[row, 2] += z

@@ -52,8 +52,10 @@ class LiveTracks(MemoryTracks):
 
     def _is_of_handled(self, name: str) -> bool:
         """Whether a track is that of the cuts of a collider that is handled."""
-        collider, _, of = name.rpartition(".")
-        return of == "cuts" and any(f"{collider}.{each}" in self.controls for each in ("matrix", "vertices"))
+        if not name.endswith(".cuts"):  # every track of every step is asked
+            return False
+        collider = name.removesuffix(".cuts")
+        return f"{collider}.matrix" in self.controls or f"{collider}.vertices" in self.controls
 
     def handle(self, name: str, time: float) -> None:
         """Lets a track of the scene be handled from a time on [s], where it is not yet; until then it keeps its value.

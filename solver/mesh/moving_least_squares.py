@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.sparse_product import sparse_product
 from .geometry.nearest_points import nearest_points
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class AffineLeastSquares:
             mean = targets.mean(axis=0, keepdims=True)
             products = np.einsum("ki,kj->ij", targets, self.vertices) / len(targets)
         else:
-            mean = self.weights @ targets
-            products = self.weights @ (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9)
+            mean = _weighted_sums(self.weights, targets)
+            products = _weighted_sums(self.weights, (targets[:, :, None] * self.vertices[:, None, :]).reshape(-1, 9))
         covariance = products.reshape(-1, 3, 3) - mean[:, :, None] * self.centre[:, None, :]
         F = covariance @ self.inverse
         if not self.normal.any():
@@ -56,6 +57,11 @@ class AffineLeastSquares:
         turned = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=1)
         turned /= np.maximum(np.sqrt(np.einsum("ki,ki->k", turned, turned)), 1e-300)[:, None]
         return F + turned[:, :, None] * self.normal[:, None, :], mean
+
+
+def _weighted_sums(weights: csr_matrix | FactoredWeights, values: Floats) -> Floats:
+    """Returns the sums of values, (p, m), for all places, (k, m)."""
+    return weights @ values if isinstance(weights, FactoredWeights) else sparse_product(weights, values)
 
 
 def affine_fits_around(weights: csr_matrix | FactoredWeights, vertices: Floats) -> AffineLeastSquares:
@@ -111,8 +117,8 @@ class FactoredWeights:
     inner: csr_matrix
 
     def __matmul__(self, values: Floats) -> Floats:
-        """Returns the sums of values, (p, …), for all places, (k, …)."""
-        return self.outer @ (self.inner @ values)
+        """Returns the sums of values, (p, m), for all places, (k, m)."""
+        return sparse_product(self.outer, sparse_product(self.inner, values))
 
 
 def cell_mean_weights(vertices: Floats, cell: float) -> csr_matrix:
