@@ -221,7 +221,7 @@ def test_a_run_pauses_and_steps_and_the_result_is_the_same(tmp_path: Path) -> No
             super().__init__(step_seconds)
             self.pause()
 
-        def wait(self) -> None:
+        def wait(self, await_command: Callable[[float], object] | None = None) -> None:
             """Counts one."""
             nonlocal taken
             taken += 1
@@ -337,6 +337,21 @@ def test_a_run_keeps_to_the_clock_or_slows_down(rate: float, work: float, second
     assert time.now == pytest.approx(seconds, abs=0.03)
     assert pace.ratio == pytest.approx(min(rate, 0.01 / work), rel=0.05)
     assert pace.load == pytest.approx(work / 0.01, rel=0.05)
+
+
+def test_a_command_begins_its_step_at_once_but_at_most_one_step_early() -> None:
+    time = Clock()
+    pace = time.pace()
+    pace.wait()
+    begun = list[float]()
+    for work in (0.002, 0.002, 0.002, 0.012):
+        time.now += work
+        pace.wait(lambda seconds: time.sleep(min(seconds, 0.001)))  # a command comes every millisecond
+        begun.append(time.now)
+    assert begun == pytest.approx([0.003, 0.011, 0.021, 0.034])
+    time.now += 0.002
+    pace.wait(time.sleep)  # none comes
+    assert time.now == pytest.approx(0.05)
 
 
 def test_a_pause_is_not_made_up_for() -> None:

@@ -96,7 +96,7 @@ def run_live(
                 around.keep_starts()
                 recorder.end(run.step, run.digest())  # here: an exception takes the state back to the last frame
                 raise _Ended
-            pace.wait()
+            pace.wait(lambda seconds: around.take(commands, seconds))
             around.take(commands)
 
         try:

@@ -35,14 +35,24 @@ class Pace:
         self._due = self._ratio_began = now()
         self._ratio_steps, self._slept = 0, 0.0
 
-    def wait(self) -> None:
-        """Waits until the next step is due. A run that cannot keep up is never in a hurry later."""
+    def wait(self, await_command: Callable[[float], object] | None = None) -> None:
+        """Waits until the next step is due. A run that cannot keep up is never in a hurry later.
+
+        A command begins its step sooner, at most one step before that is due, so that the run keeps to the clock.
+
+        Args:
+            await_command: Waits for a command, at most for so long [s]; None: `sleep` does.
+        """
         now, each = self._now(), self.step_seconds / self.rate
         if self.is_paused:
             self.asked_steps -= 1
             return
         if now < self._due:
-            self._sleep(self._due - now)
+            soonest = self._due - each if await_command else self._due
+            if now < soonest:
+                self._sleep(soonest - now)
+            if await_command:
+                await_command(self._due - self._now())
             self._slept += self._now() - now
         elif now > self._due + MAX_LATE_STEPS * each:
             self._due = now
@@ -83,7 +93,7 @@ class NoPace(Pace):
     def __init__(self, step_seconds: float) -> None:
         super().__init__(step_seconds)
 
-    def wait(self) -> None:
+    def wait(self, await_command: Callable[[float], object] | None = None) -> None:
         """Waits for nothing."""
         self.asked_steps -= 1
         self._measure()
