@@ -54,7 +54,7 @@ def test_the_force_of_a_pair_is_the_gradient_of_its_energy():
 
     def energy(x):
         force, shear = np.empty(count), np.empty((count, 3))
-        measure_contacts(contacts.arrays, pushing.arrays, x, tets, force, shear)
+        measure_contacts(0, count, contacts.arrays, pushing.arrays, x, tets, force, shear)
         return 0.5 * (force**2 / pushing.k).sum() + 0.5 * (pushing.kappa * (shear**2).sum(axis=1)).sum()
 
     points = PointForces(np.empty(count, np.int32), np.empty((count, 4)), np.empty((count, 3)), np.empty((count, 3, 3)))

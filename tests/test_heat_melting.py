@@ -142,10 +142,7 @@ def with_pressure(model, x, dt):
     pattern, n = model.pattern, model.node_count
     values, force = np.zeros((pattern.block_count, 9)), np.zeros((n, 3))
     records = np.zeros((model.tet_count, MAX_RECORD_LENGTH))
-    add_pressure(
-        x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-        model.initial_strain, records,
-    )  # fmt: skip
+    add_pressure(model, x, slice(0, model.tet_count), records)
     assemble(dt * dt, dt, np.zeros(n), pattern, records, values, force)
     dense = np.zeros((n, 3, n, 3))
     rows = np.repeat(np.arange(n), np.diff(pattern.row_start.astype(np.int64)))

@@ -36,6 +36,7 @@ from ..constraints.tet_pair_springs import tet_pairs
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
+from ..runtime.threads.thread_pool import run_ranges
 from .active_set.active_set import ActiveSet
 from .active_set.active_set_update import update_planes
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
@@ -51,6 +52,7 @@ from .detection.rigid_collider_contacts import ColliderPose, find_contacts
 from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts
 
 NO_PAIR_FORCES = PairForces()
+CONTACTS_AT_ONCE = 2048  # that a thread measures
 MIN_DISPLACEMENT = 0.05  # displacement in a step that counts, in tet sizes
 
 
@@ -383,5 +385,6 @@ class ContactStep:
         normal_force, shear = np.empty(len(contacts)), np.empty((len(contacts), 3))
         if len(contacts):
             state = self.contact_state.arrays
-            measure_contacts(contacts.arrays, state, x, self.model.tets, normal_force, shear)
+            given = (contacts.arrays, state, x, self.model.tets, normal_force, shear)
+            run_ranges(0, len(contacts), CONTACTS_AT_ONCE, lambda first, end: measure_contacts(first, end, *given))
         return normal_force, shear

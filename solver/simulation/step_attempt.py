@@ -120,7 +120,14 @@ class StepAttempt:
         """Kinetic energy of every island, or what it would have after a free fall [J], (k,)."""
         return kinetic_energy_bound(self.model, self.before.v, self.gravity, self.part.dt)
 
-    def available_energy(self) -> Floats:
+    def diverged_islands(self) -> Bools:
+        """Returns the islands whose contacts failed, (islands,); there has to be contact."""
+        assert self.contacts is not None
+        if self.contacts.is_converged:  # in most steps, where nobody has to know energies
+            return np.zeros(self.model.pattern.island_count, bool)
+        return self.contacts.diverged_islands(self._available_energy(), floats(self.state.v))
+
+    def _available_energy(self) -> Floats:
         """Returns the kinetic energy that every island had, with the work of gravity where it has sunk [J], (k,)."""
         work = work_of_gravity(self.model, floats(self.state.v), self.gravity, self.part.dt)
         return floats(kinetic_energies(self.model, self.before.v) + np.maximum(work, 0.0))

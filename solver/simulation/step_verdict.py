@@ -21,7 +21,7 @@ import numpy as np
 from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import elastic_energies
 from ..mechanics.kinetic_energy import kinetic_energies
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Floats
 from .contact_energy_removal import EnergyGain, energy_gain_in_step
 from .step_attempt import StepAttempt
 
@@ -61,7 +61,7 @@ class EnergyVerdict:
 
 def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
     """Returns what becomes of an attempt by its contacts and by how far bodies turned."""
-    contacts, state = attempt.contacts, attempt.state
+    contacts = attempt.contacts
     if contacts is None or not attempt.may_repeat:
         return Verdict.ACCEPT
     if attempt.may_relinearise:
@@ -73,7 +73,7 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
     )
     if (report.rotates_far or is_rough) and part.may_halve:
         return Verdict.HALVE
-    has_diverged = contacts.diverged_islands(attempt.available_energy(), floats(state.v))
+    has_diverged = attempt.diverged_islands()
     if part.halvings >= MAX_HALVINGS_IN_PIECES:
         has_diverged &= ~contacts.islands_with_pieces()
     may_halve = part.halvings < MAX_CONTACT_HALVINGS if has_surfaces else part.may_halve
@@ -137,9 +137,8 @@ def _may_have_gained(attempt: StepAttempt, report: StepReport) -> bool:
 
 def _start_rotations_failed(attempt: StepAttempt) -> bool:
     """Whether a step with the rotations of its start has gone wrong, at contacts or by what turned."""
-    contacts, state = attempt.contacts, attempt.state
-    assert contacts is not None
-    if contacts.diverged_islands(attempt.available_energy(), floats(state.v)).any():
+    state = attempt.state
+    if attempt.diverged_islands().any():
         return True
     # what was at rest is judged by the motion that it has got
     motion_energy = np.maximum(attempt.motion_energy, kinetic_energies(attempt.model, state.v))

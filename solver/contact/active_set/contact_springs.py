@@ -24,16 +24,16 @@ FULL_RATE_PROGRESS = 0.25  # progress per step, as a share of the shift's rise, 
 
 
 @kernel()
-def measure_contacts(contacts, state, x, tets, normal_force, shear):
-    """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3).
+def measure_contacts(first, end, contacts, state, x, tets, normal_force, shear):
+    """Writes normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3), of some.
 
-    The nodes of the `tets` are at x [m], (n, 3).
+    These are the contacts from `first` on that come before `end`. The nodes of the `tets` are at x [m], (n, 3).
     """
     # arrays are taken out of their bundles before the loop, where each use would count references
     normal, gap, carried = contacts.normal, contacts.gap, contacts.carried
     start_shear, k, shift, size = state.shear, state.k, state.shift, state.size
     end_tet, weights = state.attachment
-    for c in range(len(k)):
+    for c in range(first, end):
         n, moved = vec3_load(normal, 3 * c), relative_motion(carried, c, x, tets, end_tet, weights)
         along = vec3_sum(vec3_fma(vec3_zero(), n, moved))
         depth = rest_depth(gap[c], shift[c], size[c])

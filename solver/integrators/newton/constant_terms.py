@@ -85,7 +85,6 @@ class ConstantTerms:
     def _assemble_corotated(self, flesh: DynamicFlesh) -> None:
         """Writes the rows of all bodies that are not flesh."""
         model, p, records, dt = self.model, self.model.pattern, self.records, self.dt
-        strain = model.initial_strain
         for number in flesh.corotational_bodies(model):
             t, n = model.bodies[number].tets, model.bodies[number].nodes
             if not needs_records(model, number):
@@ -93,16 +92,7 @@ class ConstantTerms:
                 continue
             write_records(model, number, self.linearisation_point, records, self.rotations.of_tets)
             if len(model.pressure_modulus):
-                add_pressure(
-                    self.linearisation_point,
-                    model.tets[t],
-                    model.Dm_inverse[t],
-                    model.volume[t],
-                    model.pressure_modulus[t],
-                    model.stiffness_damping[t],
-                    strain[t] if len(strain) else strain,
-                    records[t],
-                )
+                add_pressure(model, self.linearisation_point, t, records)
             for core in model.cores:  # rigid
                 records[core.tets] = 0.0
             if self.linearisation_point is not self.x0:

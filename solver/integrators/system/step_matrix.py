@@ -83,10 +83,7 @@ def compute_element_records(
     else:
         compute_corotational_records(x, element_arrays(model), out)
     if len(model.pressure_modulus):
-        add_pressure(
-            x, model.tets, model.Dm_inverse, model.volume, model.pressure_modulus, model.stiffness_damping,
-            model.initial_strain, out,
-        )  # fmt: skip
+        add_pressure(model, x, slice(0, model.tet_count), out)
     for core in model.cores:  # rigid
         out[core.tets] = 0.0
     return out

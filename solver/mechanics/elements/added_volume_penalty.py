@@ -13,15 +13,32 @@ semi-definite whatever the tet looks like. The same times β damps changes of vo
 
 from __future__ import annotations
 
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_add_cross, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_zero
+from ...runtime.threads.thread_pool import run_ranges
+from ..model import Model
 from .record_layout import BULK_DAMPING, BULK_STIFFNESS, FORCE, MAX_RECORD_LENGTH, VOLUME_GRADIENTS
 
 MIN_FREE_VOLUME_RATIO = 0.25
+TETS_AT_ONCE = 2048  # that a thread works on
+
+
+def add_pressure(model: Model, x: Floats, tets: slice, records: Floats) -> None:
+    """Adds the pressure of tets with κ > 0 to their records, which are those of all tets, (m, …), at x [m], (n, 3)."""
+
+    def add(first: int, end: int) -> None:
+        own = slice(first, end)
+        add_pressure_to_records(
+            x, model.tets[own], model.Dm_inverse[own], model.volume[own], model.pressure_modulus[own],
+            model.stiffness_damping[own], model.initial_strain[own], records[own],
+        )  # fmt: skip
+
+    run_ranges(tets.start, tets.stop, TETS_AT_ONCE, add)
 
 
 @kernel(allow_fma=True)
-def add_pressure(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, records):
+def add_pressure_to_records(x, tets, Dm_inverse, volume, kappa, damping, initial_strain, records):
     """Adds the pressure of tets with κ > 0 to their records: to the forces, and what makes stiffness and damping.
 
     Args:
