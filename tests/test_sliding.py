@@ -12,6 +12,7 @@ from fixtures.bone_scenes import line
 from fixtures.scenes import Run, block
 from fixtures.sliding_scenes import attachment_energy, attachments_of, check_felt_forces, openings, potential_of
 from reference.fascia_correction import ALPHA, wanted_changes
+from reference.signed_distances import moved_tree, signed_distances
 from sinew.solver.constraints.attachments.link_energy import link_energy
 from sinew.solver.mesh.geometry.signed_distance_derivatives import MovingSurface
 from sinew.solver.quasistatic.attachment_forces import (
@@ -54,6 +55,22 @@ def test_the_distance_from_a_cube_is_that_of_its_formula() -> None:
         curvature = np.einsum("kji,kj->ki", found.curved, found.curved @ axis) / found.distance[:, None]
         same_kind = outside & (np.abs(beyond).min(axis=1) > 2 * step)
         assert turn[same_kind] == pytest.approx(curvature[same_kind], abs=1e-4)
+
+
+def test_distances_from_a_surface_that_has_moved_are_those_of_the_reference() -> None:
+    cube = block((4, 3, 5), (2.0, 2.0, 2.0), at=(-1.0, -1.0, -1.0))
+    random = np.random.default_rng(5)
+    moved = cube.vertices @ random.normal(size=(3, 3)) + random.normal(scale=0.1, size=cube.vertices.shape)
+    at = MovingSurface(cube.vertices, cube.triangles).at(moved)
+    points = np.concatenate([random.normal(scale=3.0, size=(3000, 3)), moved, at.corners.mean(axis=1)])
+    assert np.array_equal(at.boxes, moved_tree(at).boxes)
+    found, reference = at.distances(points), signed_distances(at, points)
+    zeros = (reference.weights <= 1e-9).sum(axis=1)
+    assert np.bincount(zeros)[:3].min() > 100, "places in faces, on edges and at corners"
+    for name in ("triangle", "weights"):
+        assert np.array_equal(getattr(found, name), getattr(reference, name))
+    for name in ("distance", "normal", "curved"):
+        assert getattr(found, name) == pytest.approx(getattr(reference, name), abs=1e-12), name
 
 
 def test_the_force_of_a_link_is_the_slope_of_its_energy() -> None:

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...runtime.arrays import Bools, Floats, Indices
-from .closest_point import closest_points
-from .multipole_moments import boxes_and_moments
-from .pseudonormals import MIN_CORNER_WEIGHT, TINY, SurfaceNormals, side_neighbours, unit_vectors
-from .triangle_bvh import Bvh, build_bvh
+from ...runtime.arrays import Floats, Indices
+from ...runtime.threads.thread_pool import run_in_chunks
+from .closest_point import fill_closest_points
+from .pseudonormals import SurfaceNormals, side_neighbours
+from .signed_distance_kernels import SurfaceArrays, count_corner_places, write_signed_distances
+from .triangle_bvh import build_bvh, fit_boxes
 
+NO_NORMALS = np.zeros((0, 3))
 MIN_DIRECTION_DISTANCE = 1.0e-9  # distance over the size of the surface from which place and point have a direction
 
 
@@ -85,42 +87,39 @@ class SurfaceSnapshot(SurfaceNormals):
         return self.surface.neighbours
 
     @functools.cached_property
-    def tree(self) -> Bvh:
-        """The triangles in the order that they have in the tree at rest."""
-        rest = self.surface.rest_tree
-        leaves = np.ascontiguousarray(self.corners[rest.order].reshape(-1, 9))
-        boxes, moments = boxes_and_moments(rest.tree, leaves)
-        return Bvh(boxes, rest.tree, leaves, rest.order, moments)
+    def boxes(self) -> Floats:
+        """The boxes of the nodes of the tree at rest, around the triangles now, (k, 6)."""
+        tree = self.surface.rest_tree.tree
+        boxes = np.empty((len(tree), 6))
+        fit_boxes(tree, self.leaves, boxes)
+        return boxes
+
+    @functools.cached_property
+    def leaves(self) -> Floats:
+        """The triangles in the order that they have in the tree at rest, (t, 9)."""
+        return np.ascontiguousarray(self.corners[self.surface.rest_tree.order].reshape(-1, 9))
 
     def distances(self, points: Floats) -> SignedDistances:
         """Returns the distances of points [m], (k, 3)."""
-        found = closest_points(self.tree, points)
-        triangle, weights = found.triangle, found.weights
-        is_zero = weights <= MIN_CORNER_WEIGHT
-        zeros = is_zero.sum(axis=1)
-        outward = self.pseudonormals(triangle, is_zero)
-        corners = self.corners[triangle]
-        apart = points - np.einsum("kc,kci->ki", weights, corners)
-        along = np.einsum("ki,ki->k", apart, outward)
-        length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
-        is_straight = (zeros == 0) | (length <= MIN_DIRECTION_DISTANCE * self.surface.size)
-        sign = np.where(along < 0.0, -1.0, 1.0)
-        distance = np.where(is_straight, along, sign * length)
-        normal = np.where(is_straight[:, None], outward, (sign / np.maximum(length, TINY))[:, None] * apart)
-        curved = _curved_directions(corners, normal, is_zero, np.where(is_straight, 0, zeros))
+        rest, count = self.surface.rest_tree, len(points)
+        triangle, weights = np.empty(count, np.int32), np.empty((count, 3))
+        distance, normal, curved = np.empty(count), np.empty((count, 3)), np.empty((count, 2, 3))
+
+        def find(part: slice) -> None:
+            fill_closest_points(
+                self.boxes, rest.tree, self.leaves, points[part], np.inf, distance[part], triangle[part], weights[part]
+            )
+
+        run_in_chunks(count, find)
+        triangle = rest.order[triangle]
+        at_vertices = self.vertex_normals if count_corner_places(weights) else NO_NORMALS
+        arrays = SurfaceArrays(self.corners, self.triangles, self.neighbours, self.face_normals, at_vertices)
+        least = MIN_DIRECTION_DISTANCE * self.surface.size
+
+        def write(part: slice) -> None:
+            write_signed_distances(
+                points[part], triangle[part], weights[part], arrays, least, distance[part], normal[part], curved[part]
+            )
+
+        run_in_chunks(count, write)
         return SignedDistances(distance, normal, triangle, weights, curved)
-
-
-def _curved_directions(corners: Floats, normal: Floats, is_zero: Bools, zeros: Indices) -> Floats:
-    """Returns the directions across n in which places do not follow their points, (k, 2, 3)."""
-    curved = np.zeros((len(normal), 2, 3))
-    if not zeros.any():
-        return curved
-    on_edge, at_corner = np.flatnonzero(zeros == 1), np.flatnonzero(zeros == 2)
-    off = np.argmax(is_zero[on_edge], axis=1)
-    side = corners[on_edge, (off + 2) % 3] - corners[on_edge, (off + 1) % 3]
-    curved[on_edge, 0] = unit_vectors(np.cross(side, normal[on_edge]))
-    n = normal[at_corner]
-    curved[at_corner, 0] = unit_vectors(np.cross(n, np.eye(3)[np.argmin(np.abs(n), axis=1)]))
-    curved[at_corner, 1] = np.cross(n, curved[at_corner, 0])
-    return curved

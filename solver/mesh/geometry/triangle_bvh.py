@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.jit import kernel
 from .multipole_moments import boxes_and_moments
 
 LEAF_SIZE = 4
@@ -59,6 +60,23 @@ def build_bvh(vertices: npt.ArrayLike, triangles: npt.ArrayLike) -> Bvh:
     corners = np.ascontiguousarray(corners[order].reshape(-1, 9))
     boxes, moments = boxes_and_moments(tree, corners)
     return Bvh(boxes, tree, corners, order, moments)
+
+
+@kernel()
+def fit_boxes(tree, corners, boxes):
+    """Writes the boxes of all nodes around triangles in the order of the leaves, for `Bvh`'s arrays."""
+    for node in range(len(tree) - 1, -1, -1):  # children come after their parents
+        second = tree[node, 0]
+        for axis in range(3):
+            low, high = np.inf, -np.inf
+            if second < 0:
+                for t in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
+                    for corner in range(axis, 9, 3):
+                        low, high = min(low, corners[t, corner]), max(high, corners[t, corner])
+            else:
+                low = min(boxes[node + 1, axis], boxes[second, axis])
+                high = max(boxes[node + 1, 3 + axis], boxes[second, 3 + axis])
+            boxes[node, axis], boxes[node, 3 + axis] = low, high
 
 
 def _bisect(middles: Floats) -> tuple[Indices, Indices]:
