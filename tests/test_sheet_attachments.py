@@ -14,7 +14,6 @@ from fixtures.rigid_bodies import momenta, rigid_box, run_of
 from fixtures.scenes import Run, block
 from fixtures.sheets import grid
 from sinew.solver.runtime.arrays import Floats, Indices
-from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import Bone
@@ -184,10 +183,3 @@ def test_a_hook_pulls_a_sheet_along(tmp_path: Path) -> None:
                  body__curtain__hook__0__matrix=(np.array([0.0, 0.5]), matrices))  # fmt: skip
     run.advance(30)
     assert sag(run, body).mean() == pytest.approx(-0.2, abs=0.02)
-
-
-def test_nothing_is_attached_to_a_sheet(tmp_path: Path) -> None:
-    other = block(key="other", attachments=(Attachment("curtain", "spring", 10.0),))
-    with pytest.raises(BadInput) as caught:
-        run_of(tmp_path, curtain(), other)
-    assert caught.value.kind == "attached-to-sheet" and caught.value.details["target"] == "Curtain"

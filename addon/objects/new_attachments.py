@@ -9,7 +9,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_GROUP,
     ATTACHMENT_KIND,
@@ -22,7 +21,7 @@ from ...solver.scene.settings.surface_attachment_settings import (
     TO_BONE,
 )
 from ..blender_data.rna_serialisation import animated_paths
-from ..properties.role_definitions import BODY, BONE
+from ..properties.role_definitions import BONE
 from ..properties.table_editing import add_row
 from ..runtime.distinct_colors import distinct_colour
 from . import roles
@@ -72,27 +71,18 @@ def attach(
 ) -> list[bpy.types.PropertyGroup]:
     """Returns a new row about a target for each of some bodies that has none, exact where it fixes two bodies.
 
-    A sheet has the row itself, as nothing is attached to one.
-
     Args:
         objects: The bodies.
         target: A body, a collider, a bone mesh, a Wrap, or an empty.
         kind: Of the rows; None: what bones say of flesh, a spring at an empty, or else Fixed.
         reach: Of the rows [Blender units]; None: what bones say of flesh, or the default.
-
-    Raises:
-        BadInput: Two sheets cannot be attached to each other; no row was added.
     """
-    rows, is_to_sheet = [], roles.has_role(target, BODY) and roles.is_sheet(target)
-    second = next((body for body in objects if is_to_sheet and roles.is_sheet(body)), None)
-    if second is not None:
-        raise BadInput("attached-to-sheet", name=second.name, target=target.name)
+    rows = []
     for body in objects:
-        obj, other = (target, body) if is_to_sheet else (body, target)
-        if any(is_about(row, other) for row in obj.sinew.attachments):
+        if any(is_about(row, target) for row in body.sinew.attachments):
             continue
-        row = add_attachment(obj, other)
-        says = other.type == "EMPTY" or (roles.is_flesh(obj) and roles.has_role(other, BONE))
+        row = add_attachment(body, target)
+        says = target.type == "EMPTY" or (roles.is_flesh(body) and roles.has_role(target, BONE))
         if kind is not None or not says:
             row.kind = kind or FIXED
         if reach is not None:

@@ -56,7 +56,7 @@ class SINEW_OT_attach(bpy.types.Operator):
             raise BadInput("attach-nothing", name=chosen[0].name if target is None else target.name)
         if not any(roles.has_role(target, role) for role in (BODY, BONE, COLLIDER, WRAP)) and target.type != "EMPTY":
             raise BadInput("attach-to-nothing", name=target.name)
-        for obj in [*bodies, target] if roles.has_role(target, BODY) and roles.is_sheet(target) else bodies:
+        for obj in bodies:
             role_checks.check_changeable(obj)
         chosen_kind = self.kind if self.properties.is_property_set("kind") else None
         chosen_reach = self.reach if self.properties.is_property_set("reach") else None

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from ..runtime.errors import BadInput
+from .attachment import SPRING
 from .scene import Body, Scene
 from .serialisation.range_check import check_ranges
 from .tracks import TrackReader
@@ -25,23 +26,18 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
                 raise BadInput("sheet-combined", name=body.name, feature=feature)
         elif body.fracture is not None:
             raise BadInput("sheet-beside-fracture", name=next(iter(sheets.values())), other=body.name)
-        targets = [t for each in body.attachments for t in each.targets] + [each.target for each in body.bindings]
-        _check_targets(body.name, targets, sheets)
-    for collider in scene.colliders:
-        if collider.attached_surface is not None:
-            targets = [target for each in collider.attached_surface.attachments for target in each.targets]
-            _check_targets(collider.name, targets, sheets)
+        bound = [t for each in body.attachments if each.binds_nodes for t in each.targets]
+        for target in [*bound, *(each.target for each in body.bindings)]:
+            if target in sheets:
+                raise BadInput("bound-to-sheet", name=body.name, target=sheets[target])
+        for each in body.attachments if body.is_sheet else ():
+            for target in each.targets:
+                if each.kind == SPRING and each.damping > 0.0 and target in sheets:
+                    raise BadInput("sheets-damped", name=body.name, target=sheets[target])
     for bone in scene.bones:
         for key in bone.bodies:
             if key in sheets and not len(bone.triangles):  # a bone with a surface bears attachments
                 raise BadInput("sheet-combined", name=sheets[key], feature=f'the bone "{bone.name}"')
-
-
-def _check_targets(name: str, targets: Sequence[str], sheets: Mapping[str, str]) -> None:
-    """Raises BadInput where what is attached to targets has a sheet, of these names by keys, among them."""
-    for target in targets:
-        if target in sheets:
-            raise BadInput("attached-to-sheet", name=name, target=sheets[target])
 
 
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:

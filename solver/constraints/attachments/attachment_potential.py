@@ -11,12 +11,13 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
-from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.arrays import Bools, Floats, Indices, floats
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
 from ..point_forces import PointForces
 from ..tet_pair_springs import PairTets, tet_pairs
 from .link_dampers import LinkDampers
+from .sheet_anchors import LEGS
 from .surface_links import LinkForces, SurfaceLinks, anchors, link_forces
 
 NO_VERTICES = np.zeros((0, 3))
@@ -72,10 +73,12 @@ class ActiveLinks:
 
     def sizes_of_forces(self, x: Floats, tets: Indices) -> Floats:
         """Returns the size of the force of each link without its damping [N], (k,)."""
-        size = np.zeros(len(self.links.tet))
+        force = np.zeros((len(self.links.tet), 3))
         found = self.forces(x, tets)
-        size[found.acting] = np.linalg.norm(found.force, axis=1)
-        return size
+        force[found.acting] = found.force
+        if len(self.links.rest_length):  # legs bear together what a spring would
+            force = np.repeat(force.reshape(-1, LEGS, 3).sum(axis=1) / LEGS, LEGS, axis=0)
+        return floats(np.linalg.norm(force, axis=1))
 
     def frozen(self, x: Floats, tets: Indices) -> ActiveLinks:
         """Returns the links with the closest places at x [m], (n, 3), kept as planes."""

@@ -11,7 +11,6 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding
 from ...mesh.geometry.orient_outward import orient_outward
-from ...mesh.geometry.point_tet import barycentric_rows
 from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
@@ -30,8 +29,10 @@ from .origin_surface import (
     SurfacePoints,
     origin_of_body,
     origin_of_collider,
+    sheet_length,
     softer_moduli,
 )
+from .sheet_anchors import LEGS, anchor_on_sheet, legs_on_sheet, weights_of_places
 from .surface_attachments import SurfaceAttachments
 from .surface_links import SurfaceLinks
 from .target_surface import TargetSurface, animated_vertices
@@ -55,6 +56,7 @@ class AttachableBodies:
         surfaces, bindings: Their render surfaces, and the vertices in tets of each body alone.
         points: On their surfaces, in tets of the model.
         collider_points: On those of colliders that are attached to bodies, by key.
+        hinges: Of sheets, by the number of the body: the tet of each triangle, in the body alone.
     """
 
     scene: Scene
@@ -64,6 +66,7 @@ class AttachableBodies:
     bindings: Sequence[Binding]
     points: Sequence[SurfacePoints]
     collider_points: Mapping[str, ColliderPoints] = field(default_factory=dict)
+    hinges: Mapping[int, Indices] = field(default_factory=dict)
 
 
 def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
@@ -134,8 +137,11 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
             binding = bodies.bindings[number]
             tet = indices(binding.tet + np.int32(model.bodies[number].tets.start))
             rest = np.einsum("va,vai->vi", binding.weights, model.X[model.tets[tet]])
-            triangles = indices(orient_outward(bodies.surfaces[number]).surface.triangles)
-            first = 0
+            outward = orient_outward(bodies.surfaces[number])
+            triangles, first = indices(outward.surface.triangles), 0
+            hinge = NO_INDICES
+            if number in bodies.hinges:
+                hinge = indices(bodies.hinges[number][outward.face] + np.int32(model.bodies[number].tets.start))
             if body.key != key:  # the Wrap inside of it alone
                 first = len(body.vertices) - body.wrap_vertices
                 triangles = triangles[(triangles >= first).all(axis=1)]
@@ -147,6 +153,7 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
                 binding.weights,
                 np.zeros((0, 3)),
                 first_vertex=first,
+                hinge=hinge,
             )
     animated = [("collider", collider) for collider in scene.colliders] + [("bone", bone) for bone in scene.bones]
     owner, found = next((owner, each) for owner, each in animated if each.key == key)
@@ -178,8 +185,7 @@ def _make_links(
     own = np.flatnonzero(strength > 0.0)
     if not len(own):
         raise _out_of_reach(origin, target, reach, float(np.abs(found.distance[paint > 0.0]).min(initial=np.inf)))
-    per_area = STIFFNESS_FACTOR * softer_moduli(origin, target, model)[own] / origin.thickness
-    stiffness = strength[own] * origin.area[own] * per_area
+    stiffness = strength[own] * origin.area[own] * _stiffness_per_area(bodies, origin, target)[own]
     if is_fixed:
         stiffness *= FIXED_FACTOR
     share = strength[own] * origin.area[own]
@@ -187,14 +193,27 @@ def _make_links(
     if attachment.spring_constant is not None and attachment.kind == SPRING:
         stiffness = attachment.spring_constant * share
     # what a baked body does beside is not known within a step
-    has_tets = target.body is not None and origin.animated is None
-    is_damped = attachment.kind == SPRING and attachment.damping > 0.0 and has_tets
+    are_simulated = target.body is not None and origin.animated is None
+    is_damped = attachment.kind == SPRING and attachment.damping > 0.0 and are_simulated
     distance, slides, positions = found.distance[own], attachment.kind == SLIDING, origin.positions[own]
     # a surface faces what it touches; one in which the other is, or that is in the other, looks the same way
     faces = np.einsum("ki,ki->k", origin.normals()[own], found.normal[own]) < 0.0
     anchor_tet, anchor_weights = (NO_INDICES, NO_PLACES)
-    anchor_triangle, place, offset = NO_INDICES, np.zeros((0, 3)), np.zeros((0, 3))
-    if not slides and target.body is not None:
+    anchor_triangle, place, offset, lengths = NO_INDICES, np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+    weights = origin.weights[own]
+    if not slides and target.is_sheet:
+        triangle, nearest = found.triangle[own], found.weights[own]
+        if origin.has_tets:
+            anchor_tet, anchor_weights = anchor_on_sheet(model, target, triangle, nearest)
+            corners = rest[target.surface.triangles[triangle]]
+            weights = weights_of_places(model, origin.tet[own], np.einsum("kc,kci->ki", nearest, corners))
+        else:
+            legs = legs_on_sheet(model, target, triangle, positions)
+            anchor_tet, anchor_weights, lengths = legs.tet, legs.weights, legs.length
+            own, weights = np.repeat(own, LEGS), np.repeat(weights, LEGS, axis=0)
+            stiffness, distance = np.repeat(stiffness, LEGS) * legs.share, np.repeat(distance, LEGS)
+            faces = np.repeat(faces, LEGS)
+    elif not slides and target.body is not None:
         anchor_tet, anchor_weights = _tet_anchors(model, target, found, own, positions)
     elif not slides:
         corners = rest[target.surface.triangles[found.triangle[own]]]
@@ -209,7 +228,7 @@ def _make_links(
         strength=attachment.strength,
         reach=UNLIMITED_REACH if is_fixed else reach,
         tet=origin.tet[own],
-        weights=origin.weights[own],
+        weights=weights,
         stiffness=stiffness,
         target=target,
         rest_distance=distance if slides else np.zeros(0),
@@ -223,7 +242,17 @@ def _make_links(
         is_fixed=is_fixed,
         damping=attachment.damping * share if is_damped else np.zeros(0),
         breaking_force=attachment.breaking_force,
+        rest_length=lengths,
     )
+
+
+def _stiffness_per_area(bodies: AttachableBodies, origin: OriginSurface, target: TargetSurface) -> Floats:
+    """Returns the stiffness of links per area, at the points of the origin [N/m³], (k,): by the softer side."""
+    if target.body is None or not target.is_sheet:
+        return STIFFNESS_FACTOR * softer_moduli(origin, target, bodies.model) / origin.thickness
+    sheet = bodies.scene.bodies[target.body]
+    other = sheet.material.youngs_modulus / sheet_length(sheet, bodies.points[target.body])
+    return STIFFNESS_FACTOR * np.minimum(origin.youngs_modulus / origin.thickness, other)
 
 
 def _out_of_reach(origin: OriginSurface, target: TargetSurface, reach: float, nearest: float) -> BadInput:
@@ -246,6 +275,4 @@ def _tet_anchors(
     corners = target.surface.triangles[found.triangle[own]]
     nearest = corners[np.arange(len(own), dtype=np.int64), np.argmax(found.weights[own], axis=1)]
     tet = target.tet[nearest]
-    rows, _ = barycentric_rows(model.X, model.tets[tet])
-    last = np.einsum("kij,kj->ki", rows, positions - model.X[model.tets[tet, 0]])
-    return indices(tet), floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
+    return indices(tet), weights_of_places(model, tet, positions)

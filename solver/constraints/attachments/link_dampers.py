@@ -7,14 +7,15 @@ the damper pulls by
     f = −b / Δt (p⁺ − Σ w' x⁺)
 
 on p, and −f by w' on the tet: as if the tet carried the damper on an arm. So f is along the way between the two places
-where it acts, and has no torque; a rigid motion of both is not braked.
+where it acts, and has no torque; a rigid motion of both is not braked. Where the spring ends on a sheet, which carries
+nothing beside itself, the tet of p has the arm.
 
 Source: implicit Euler's difference quotient; the arm is that of `bindings/soft_particles.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class LinkDampers:
     """The dampers of the links of one attachment in a step, k of them.
 
     Attributes:
-        arm_weights: w', (k, 4).
+        arm_weights: w', in the tets that have the arms, (k, 4).
         coefficient: b / Δt [N/m], (k,).
     """
 
@@ -37,12 +38,13 @@ class LinkDampers:
 
     def forces(self, links: SurfaceLinks, x: Floats, tets: Indices) -> LinkForces:
         """Returns what the dampers of links do, for nodes at x [m], (n, 3), at the end of the step."""
-        moved = links.points(x, tets) - np.einsum("ka,kai->ki", self.arm_weights, x[tets[links.anchor_tet]])
+        braked = _with_arms(links, self.arm_weights)
+        moved = braked.points(x, tets) - np.einsum("ka,kai->ki", braked.anchor_weights, x[tets[links.anchor_tet]])
         b = self.coefficient[:, None]
         energy = 0.5 * float(self.coefficient @ np.einsum("ki,ki->k", moved, moved))
         directions = np.sqrt(b)[:, :, None] * np.eye(3)
         every = np.arange(len(links.tet), dtype=np.int32)
-        return LinkForces(energy, attach_to_tets(links, self.arm_weights), -b * moved, directions, every)
+        return LinkForces(energy, attach_to_tets(braked, braked.anchor_weights), -b * moved, directions, every)
 
 
 def make_dampers(links: SurfaceLinks, strength: float, x: Floats, tets: Indices, dt: float) -> LinkDampers | None:
@@ -57,10 +59,21 @@ def make_dampers(links: SurfaceLinks, strength: float, x: Floats, tets: Indices,
     """
     if not len(links.damping) or not np.isfinite(dt):
         return None
-    rows, _ = barycentric_rows(x, tets[links.anchor_tet])
-    last = np.einsum("kij,kj->ki", rows, links.points(x, tets) - x[tets[links.anchor_tet, 0]])
+    tet, own_weights, places = links.anchor_tet, links.anchor_weights, links.points(x, tets)
+    if links.target.is_sheet:
+        places = np.einsum("ka,kai->ki", links.anchor_weights, x[tets[tet]])
+        tet, own_weights = links.tet, links.weights
+    rows, _ = barycentric_rows(x, tets[tet])
+    last = np.einsum("kij,kj->ki", rows, places - x[tets[tet, 0]])
     weights = np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1)
     # a flat tet carries nothing on an arm
     is_flat = ~np.isfinite(weights).all(axis=1)
-    weights[is_flat] = links.anchor_weights[is_flat]
+    weights[is_flat] = own_weights[is_flat]
     return LinkDampers(weights, np.where(is_flat, 0.0, strength * links.damping / dt))
+
+
+def _with_arms(links: SurfaceLinks, arm_weights: Floats) -> SurfaceLinks:
+    """Returns links whose ends are at the same place, with the weights of their arms, (k, 4)."""
+    if links.target.is_sheet:
+        return replace(links, weights=arm_weights)
+    return replace(links, anchor_weights=arm_weights)

@@ -64,7 +64,8 @@ class OriginSurface:
         vertices, triangles: Of the surface [m], (v, 3) and (t, 3), with all normals outwards.
         nearest: The places on it that are closest to the points.
         youngs_modulus: E at the points [Pa], (k,).
-        thickness: L = 3 V / A [m]; of a sheet see `_sheet_length`.
+        thickness: L = 3 V / A [m]; of a sheet see `sheet_length`.
+        has_tets: Whether its points are in tets, and not on the triangles of a sheet or of a collider.
     """
 
     name: str
@@ -80,6 +81,7 @@ class OriginSurface:
     nearest: ClosestPoints
     youngs_modulus: Floats
     thickness: float
+    has_tets: bool = True
 
     def paint_at_points(self, paint: Floats) -> Floats:
         """Returns what is painted at the vertices, (v,), or 1 where nothing is, (0,), at the points, (k,)."""
@@ -114,11 +116,12 @@ def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoi
         triangles=triangles,
         nearest=closest_points(build_bvh(body.vertices, triangles), positions),
         youngs_modulus=E,
-        thickness=_sheet_length(body, points) if body.is_sheet else 3.0 * volume / points.area.sum(),
+        thickness=sheet_length(body, points) if body.is_sheet else 3.0 * volume / points.area.sum(),
+        has_tets=not body.is_sheet,
     )
 
 
-def _sheet_length(body: Body, points: SurfacePoints) -> float:
+def sheet_length(body: Body, points: SurfacePoints) -> float:
     """Returns what stands for L of a sheet of the thickness h [m].
 
     Hung by one row of points, of the area a² each, a sheet of the area A pulls at each with E h a ε, strained by ε. As
@@ -148,6 +151,7 @@ def origin_of_collider(surface: TargetSurface, points: ColliderPoints, attached:
         nearest=nearest,
         youngs_modulus=np.einsum("kc,kc->k", attached.youngs_modulus[corners], nearest.weights),
         thickness=attached.thickness,
+        has_tets=False,
     )
 
 

@@ -76,6 +76,8 @@ class SurfaceLinks:
         is_fixed: Whether they are springs that are meant not to be drawn out.
         damping: b of springs to a body [N s/m], (k,), or (0,) for none.
         breaking_force: Above which force of all links of the row it lets go for good [N]; None: never.
+        rest_length: Of springs that keep a length [m], (k,): legs on a sheet, three one after the other for each point;
+            (0,) for springs of none.
     """
 
     key: str
@@ -99,6 +101,7 @@ class SurfaceLinks:
     is_fixed: bool = False
     damping: Floats = field(default_factory=lambda: np.zeros(0))
     breaking_force: float | None = None
+    rest_length: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def moved_bodies(self) -> set[int]:
@@ -215,10 +218,19 @@ def _spring_forces(
         tet, weights = _no_places(links, np.arange(len(links.tet), dtype=np.int64))
     apart = points - anchors(links, x, tets, target)
     length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
-    energy, secant = link_energy(length, strength * links.stiffness, links.reach)
+    drawn = length - links.rest_length if len(links.rest_length) else length
+    energy, secant = link_energy(drawn, strength * links.stiffness, links.reach)
     acts = np.flatnonzero(secant > 0.0)
-    directions = np.sqrt(secant[acts])[:, None, None] * np.eye(3)
-    force = -secant[acts, None] * apart[acts]
+    if not len(links.rest_length):
+        directions, force = np.sqrt(secant[acts])[:, None, None] * np.eye(3), -secant[acts, None] * apart[acts]
+    else:
+        along = apart[acts] / np.maximum(length[acts], TINY)[:, None]
+        force = -(secant * drawn)[acts, None] * along
+        # what keeps a length resists a motion across itself where it is drawn out alone
+        share = np.where(length[acts] > 0.0, np.clip(drawn[acts] / np.maximum(length[acts], TINY), 0.0, 1.0), 1.0)
+        across = np.sqrt(secant[acts] * share)
+        directions = across[:, None, None] * np.eye(3)
+        directions += (np.sqrt(secant[acts]) - across)[:, None, None] * along[:, :, None] * along[:, None, :]
     attachment = PairTets(tet[acts], weights[acts])
     return LinkForces(float(energy.sum()), attachment, floats(force), floats(directions), acts)
 

@@ -27,6 +27,7 @@ class TargetSurface:
         track: Beginning of the names of its tracks, "collider.KEY" or "bone.KEY".
         rest_vertices: Of a collider or bone at rest [m], world, (v, 3).
         first_vertex: The first one that its triangles have.
+        hinge: Of a sheet: the hinge in the model that has all corners of each triangle, (t,); (0,) of others.
     """
 
     name: str
@@ -38,6 +39,12 @@ class TargetSurface:
     track: str = ""
     rest_vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
     first_vertex: int = 0
+    hinge: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether it is the surface of a sheet, whose hinges carry nothing beside themselves."""
+        return len(self.hinge) > 0
 
     def simulated_vertices(self, x: Floats, tets: Indices) -> Floats:
         """Returns the vertices of a body [m], (v, 3), for its nodes at x [m], (n, 3)."""

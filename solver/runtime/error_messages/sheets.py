@@ -22,9 +22,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{other}" may break, and the sheet "{name}" is in the same scene: they cannot be simulated together.',
         'Turn Fracture off, or bake "{name}" and "{other}" in scenes of their own, one as a collider of the other.',
     ),
-    "attached-to-sheet": (
-        '"{name}" is attached to the sheet "{target}", and nothing can be attached to a sheet.',
-        'Remove that row, and give "{target}" a row about "{name}", unless both are sheets.',
+    "bound-to-sheet": (
+        '"{name}" is bound to the sheet "{target}", which has no tets for that.',
+        "Turn Exact off in the row about it.",
+    ),
+    "sheets-damped": (
+        'The springs between the sheets "{name}" and "{target}" have Damping, and neither has tets that carry it.',
+        "Set the Damping of that row to 0, or raise the damping of one of the sheets.",
     ),
     "sheet-one-triangle": (
         'The sheet "{name}" is a single triangle, which cannot bend.',
