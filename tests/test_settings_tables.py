@@ -33,6 +33,7 @@ from sinew.solver.scene import (
     pressure,
     rigid_core,
     scene,
+    seams,
     sheet,
     stretch_limit,
 )
@@ -84,6 +85,7 @@ PARTS: dict[str, Any] = {
         muscle.Muscle,
         fibres.Fibres,
         pressure.Pressure,
+        seams.Seams,
         sheet.Sheet,
         stretch_limit.StretchLimit,
     )

@@ -39,6 +39,14 @@ def positions(mesh: bpy.types.Mesh) -> Floats:
     return raw_positions(mesh).astype(np.float64)
 
 
+def loose_edges(mesh: bpy.types.Mesh) -> Indices:
+    """Returns the vertices of the edges without faces, (m, 2)."""
+    ends, is_loose = np.empty(2 * len(mesh.edges), np.int32), np.zeros(len(mesh.edges), bool)
+    mesh.edges.foreach_get("vertices", ends)
+    mesh.edges.foreach_get("is_loose", is_loose)
+    return ends.reshape(-1, 2)[is_loose]
+
+
 def longest_side(points: Floats, matrix: Floats) -> float:
     """Returns the longest side of the box around `points` (n, 3) along the object's own axes, times its scale.
 

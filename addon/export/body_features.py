@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the optional features of a body: plasticity, heat, fracture, flesh, goal, muscle, pressure, stretch limit."""
+"""Reads the optional features of a body, such as plasticity, heat, fracture, flesh, a goal, a pressure or seams."""
 
 from __future__ import annotations
 
 import bpy
 
+from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.goal import Goal
 from ...solver.scene.muscle import Muscle, MuscleHead
 from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
+from ...solver.scene.seams import Seams
 from ...solver.scene.settings.activation_settings import HEAD_GROUP
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
+from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.stretch_limit import StretchLimit
+from ..blender_data.rna_serialisation import animated_paths
+from ..evaluation.evaluated_mesh import loose_edges
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from .fibre_objects import read_fibres
@@ -51,6 +56,20 @@ def read_pressure(settings: bpy.types.PropertyGroup) -> Pressure | None:
     if not settings.use_pressure or settings.motion == POSE:
         return None
     return Pressure(**read_fields(Pressure, settings))
+
+
+def read_seams(obj: bpy.types.Object, settings: bpy.types.PropertyGroup, mesh: bpy.types.Mesh) -> Seams | None:
+    """Returns the seams of a sheet that is sewn now or by its keys, or None.
+
+    Raises:
+        BadInput: The mesh has no edges without faces.
+    """
+    if not roles.is_sheet(obj) or not (settings.use_seams or f"sinew.{USE_SEAMS.name}" in animated_paths(obj)):
+        return None
+    edges = loose_edges(mesh)
+    if not len(edges):
+        raise BadInput("seams-without-edges", name=obj.name)
+    return Seams(edges, **read_fields(Seams, settings))
 
 
 def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:

@@ -10,12 +10,13 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
-from ..evaluation.evaluated_mesh import corner_vertices, raw_positions
+from ..evaluation.evaluated_mesh import corner_vertices, loose_edges, raw_positions
 from ..evaluation.sample_times import frame_range, preroll
 from ..evaluation.vertex_weights import VECTOR_TYPE, WEIGHT_TYPES, raw_vectors, raw_weights
 from ..evaluation.weight_digest import weight_digest
@@ -155,6 +156,8 @@ def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.t
     mesh.polygons.foreach_get("loop_total", sizes)
     points = raw_positions(mesh).ravel()
     parts: Parts = [points, corner_vertices(mesh), sizes, weight_digest(obj)]
+    if obj.sinew.use_seams or f"sinew.{USE_SEAMS.name}" in animated_paths(obj):
+        parts.append(loose_edges(mesh))
     return [*parts, *_painted_parts(obj, mesh), *_key_parts(obj, points, waiting)]
 
 

@@ -203,6 +203,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "attachments": read_attachments(scene_copy, inputs, obj, weights),
             "hooks": read_hooks(scene_copy, inputs, weights),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
+            "seams": body_features.read_seams(obj, settings, mesh),
         }
         if fields["fracture"] is not None:
             fields["face_of_triangle"] = polygon_of_triangle(polygon_starts(mesh))

@@ -4,7 +4,8 @@
 Blender's cloth is springs between vertices, in a unit of time in which gravity is 0.001 of what the scene says: its
 stiffnesses are 1000 times as large in SI units. With d, the mean length of an edge,
 
-    E h = 1000 Tension / d,    G h = 1000 Shear / d,    D = 1000 · 0.1 Bending d²    and    p = 1000 Pressure
+    E h = 1000 Tension / d,    G h = 1000 Shear / d,    D = 1000 · 0.1 Bending d²,
+    p = 1000 Pressure          and    F = 1000 Max Sewing Force
 
 on a square grid: each edge has a spring of the stiffness Tension / d and each diagonal one of Shear / d, and at each
 edge a force of 0.1 Bending d per radian acts at the distance d. Vertex Mass is that of each vertex.
@@ -65,6 +66,9 @@ def copy_from_cloth(obj: bpy.types.Object, unit: float) -> str:
     if cloth.use_pressure:
         settings.use_pressure, settings.pressure = True, cloth.uniform_pressure_force / GRAVITY_SHARE
         copied.append("pressure")
+    if cloth.use_sewing_springs:
+        settings.use_seams, settings.seam_max_force = True, cloth.sewing_force_max / GRAVITY_SHARE
+        copied.append("sewing")
     settings.self_collision = modifier.collision_settings.use_self_collision
     modifier.show_viewport = modifier.show_render = False
     return f'"{obj.name}" is a sheet with the {", ".join(copied[:-1])} and {copied[-1]} of "{modifier.name}"'

@@ -8,6 +8,7 @@ from mathutils import Vector
 
 from ...solver.scene.material import Material
 from ...solver.scene.settings.preset_settings import SHEET_PRESET
+from ...solver.scene.settings.seam_settings import SEAM_SETTINGS
 from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
 from ...solver.scene.sheet import Sheet, wrinkle_width
 from ..export.settings_to_scene import read_fields
@@ -18,7 +19,7 @@ from .property_rows import draw_settings, locked_column
 def draw_sheet(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what the sheet is made of, how wide its wrinkles are, and offers the settings of a Cloth modifier."""
     column = locked_column(layout, context)
-    draw_settings(column, context.object, (SHEET_PRESET, *SHEET_SETTINGS))
+    draw_settings(column, context.object, (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS))
     if context.scene.use_gravity and Vector(context.scene.gravity).length > 0.0:
         column.label(text=_wrinkle_text(context.object, context.scene), icon="INFO")
     if cloth_modifier(context.object) is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Properties of a sheet, and of its preset."""
+"""Properties of a sheet, of its preset and of its seams."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ...solver.scene.settings.preset_settings import SHEET_PRESET
+from ...solver.scene.settings.seam_settings import SEAM_SETTINGS
 from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
 from .property_factory import settings_group
 from .sheet_preset_filling import sheet_presets
@@ -26,8 +27,8 @@ def _value_edited(settings: bpy.types.PropertyGroup, _context: bpy.types.Context
 
 SheetProperties: Any = settings_group(
     "SheetProperties",
-    "How thick a sheet is, how it bends, and its preset.",
-    (SHEET_PRESET, *SHEET_SETTINGS),
+    "How thick a sheet is, how it bends, its preset, and its seams.",
+    (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS),
     {**{setting.name: _value_edited for setting in SHEET_SETTINGS}, SHEET_PRESET.name: _preset_chosen},
-    more=proxy_properties(SHEET_SETTINGS),
+    more=proxy_properties((*SHEET_SETTINGS, *SEAM_SETTINGS)),
 )

@@ -42,6 +42,8 @@ HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its
 # constraints/attachments/surface_attachments.py
 BROKEN_PREFIX = "broken."
 BROKEN_FIELD = BROKEN_PREFIX + "{key}.{number}"  # an attachment that has let go for good, (1,); frames have it, too
+# constraints/seams.py
+SEAM_FIELD = "seams.{key}"  # which edges of the seams of a sheet have torn, (m,)
 # constraints/joints/joint_step.py
 JOINT_PREFIX = "joint."
 JOINT_LOAD_FIELD = JOINT_PREFIX + "{key}.load"  # of six coordinates, two motors, six springs [N, N m], (14,)

@@ -46,6 +46,7 @@ from .object_key_rule import check_keys
 from .pressure import Pressure
 from .rest_scale import RestScale
 from .rigid_core import Core
+from .seams import Seams
 from .serialisation.former_flesh_paint import read_former_flesh_paint
 from .serialisation.range_check import check_ranges
 from .serialisation.schema_constraints import (
@@ -158,6 +159,7 @@ class Body:
             has a row per vertex has one for them, too.
         sheet: What it is besides where `meshing.method` is "sheet"; not read in other bodies.
         start: Shape and plastic strain at the first frame, at rest in the world [m]; None: the rest shape.
+        seams: Pairs of vertices of a sheet that are sewn together; None: none are.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -200,6 +202,7 @@ class Body:
     start: Start | None = None
     bindings: tuple[BodyBinding, ...] = ()
     sheet: Sheet = field(default_factory=Sheet)
+    seams: Seams | None = None
 
     @property
     def played_count(self) -> int:

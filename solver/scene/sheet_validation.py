@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..runtime.errors import BadInput
 from .attachment import SPRING
 from .scene import Body, Scene
@@ -16,6 +18,9 @@ SHEET_ATTRIBUTES = frozenset({"velocity"})  # that need no stress or strain of t
 
 def check_sheets(scene: Scene, tracks: TrackReader) -> None:
     """Raises BadInput where a sheet cannot be simulated as the scene asks; the sentence names it."""
+    for body in scene.bodies:
+        if body.seams is not None and not body.is_sheet:
+            raise BadInput("seams-without-sheet", name=body.name)
     sheets = {body.key: body.name for body in scene.bodies if body.is_sheet}
     if not sheets:
         return
@@ -24,6 +29,7 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
             check_ranges(body.sheet)
             for feature in _unsupported_features(body, tracks):
                 raise BadInput("sheet-combined", name=body.name, feature=feature)
+            _check_seams(body)
         elif body.fracture is not None:
             raise BadInput("sheet-beside-fracture", name=next(iter(sheets.values())), other=body.name)
         bound = [t for each in body.attachments if each.binds_nodes for t in each.targets]
@@ -38,6 +44,24 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
         for key in bone.bodies:
             if key in sheets and not len(bone.triangles):  # a bone with a surface bears attachments
                 raise BadInput("sheet-combined", name=sheets[key], feature=f'the bone "{bone.name}"')
+
+
+def _check_seams(body: Body) -> None:
+    """Raises BadInput where seams join what is no vertex of the sheet, or a vertex to itself, or can never tear."""
+    seams = body.seams
+    if seams is None:
+        return
+    check_ranges(seams)
+    has_triangles = np.zeros(len(body.vertices), bool)
+    has_triangles[body.triangles] = True
+    edges = seams.edges
+    is_inside = ((edges >= 0) & (edges < len(has_triangles))).all(axis=1)
+    wrong = ~is_inside | (edges[:, 0] == edges[:, 1])
+    wrong[is_inside] |= ~has_triangles[edges[is_inside]].all(axis=1)
+    if wrong.any():
+        raise BadInput("seam-ends", name=body.name, count=int(wrong.sum()))
+    if 0.0 < seams.max_force <= seams.breaking_force:
+        raise BadInput("seams-never-tear", name=body.name)
 
 
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:

@@ -20,10 +20,12 @@ from ..constraints.joints.joint_force import make_joints
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.seams import SheetSeams, make_seams
 from ..constraints.stretch_limit import make_stretch_limits
 from ..constraints.wind import make_wind
 from ..contact.detection.contact_sample_points import sample_surface
 from ..mesh.embedding import Binding
+from ..runtime.arrays import indices
 from ..runtime.errors import BadInput
 from ..scene.contact import Collider
 from ..scene.scene import Body, Scene
@@ -139,6 +141,15 @@ def _make_hooks(inputs: BuildInputs) -> list[BodyHook]:
     return made
 
 
+def _make_seams(inputs: BuildInputs) -> list[SheetSeams | None]:
+    """Returns the seams of all sheets."""
+    model, made = inputs.model, list[SheetSeams | None]()
+    for number, (body, binding) in enumerate(zip(inputs.scene.bodies, inputs.bindings, strict=True)):
+        in_model = Binding(indices(binding.tet + np.int32(model.bodies[number].tets.start)), binding.weights)
+        made.append(make_seams(body, in_model, model, number))
+    return made
+
+
 def _make_attachments(inputs: BuildInputs) -> list[SurfaceAttachments | None]:
     scene, tracks, model = inputs.scene, inputs.tracks, inputs.model
     attached = [(each, each.attached_surface) for each in scene.colliders]
@@ -166,6 +177,7 @@ FORCES = (
     ForceKind(lambda inputs: make_core_springs(inputs.scene, inputs.model)),
     ForceKind(lambda inputs: [make_stretch_limits(inputs.scene, inputs.meshes)]),
     ForceKind(_make_attachments),
+    ForceKind(_make_seams),
     ForceKind(_make_hooks),
     ForceKind(lambda inputs: [make_joints(inputs.scene, inputs.model, inputs.tracks)]),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),

@@ -78,6 +78,7 @@ class SurfaceLinks:
         breaking_force: Above which force of all links of the row it lets go for good [N]; None: never.
         rest_length: Of springs that keep a length [m], (k,): legs on a sheet, three one after the other for each point;
             (0,) for springs of none.
+        max_force: With which each spring without a length pulls at most [N].
     """
 
     key: str
@@ -102,6 +103,7 @@ class SurfaceLinks:
     damping: Floats = field(default_factory=lambda: np.zeros(0))
     breaking_force: float | None = None
     rest_length: Floats = field(default_factory=lambda: np.zeros(0))
+    max_force: float = np.inf
 
     @property
     def moved_bodies(self) -> set[int]:
@@ -131,6 +133,11 @@ class SurfaceLinks:
     def points(self, x: Floats, tets: Indices) -> Floats:
         """Returns where the points of a body are [m], (k, 3), for nodes at x [m], (n, 3)."""
         return np.einsum("ka,kai->ki", self.weights, x[tets[self.tet]])
+
+    def select(self, which: Indices) -> SurfaceLinks:
+        """Returns some springs between two bodies, or of one, that have neither a length nor damping."""
+        names = ("tet", "weights", "stiffness", "side", "anchor_tet", "anchor_weights")
+        return replace(self, **{name: getattr(self, name)[which] for name in names})
 
     def of_tets(self, rows: Indices) -> SurfaceLinks:
         """Returns the links with tets numbered as in `rows`, rising, which has all of them."""
@@ -220,6 +227,11 @@ def _spring_forces(
     length = np.sqrt(np.einsum("ki,ki->k", apart, apart))
     drawn = length - links.rest_length if len(links.rest_length) else length
     energy, secant = link_energy(drawn, strength * links.stiffness, links.reach)
+    if np.isfinite(links.max_force):
+        is_limited = secant * drawn > links.max_force
+        linear = links.max_force * (drawn - 0.5 * links.max_force / np.maximum(secant, TINY))
+        energy = np.where(is_limited, linear, energy)
+        secant = np.where(is_limited, links.max_force / np.maximum(drawn, TINY), secant)
     acts = np.flatnonzero(secant > 0.0)
     if not len(links.rest_length):
         directions, force = np.sqrt(secant[acts])[:, None, None] * np.eye(3), -secant[acts, None] * apart[acts]

@@ -199,7 +199,7 @@ def _merge_parts(
         rest=floats(np.concatenate([part.rest for part in parts]), -1, 3),
         tet=indices(tet),
         weights=weights,
-        nodes=_vertex_nodes(tet, weights, model, meshes),
+        nodes=_vertex_nodes(tet, weights, model, meshes, scene.bodies),
         source_vertices=indices(np.concatenate([part.source_vertices for part in parts]), -1, 3),
         source_weights=floats(np.concatenate([part.source_weights for part in parts]), -1, 3),
         triangles=indices(
@@ -219,16 +219,45 @@ def _merge_parts(
     )
 
 
-def _vertex_nodes(tet: Indices, weights: Floats, model: Model, meshes: Sequence[TetMesh]) -> Indices:
+def _vertex_nodes(
+    tet: Indices, weights: Floats, model: Model, meshes: Sequence[TetMesh], bodies: Sequence[Body]
+) -> Indices:
     """Returns the nodes that vertices move with, (v, 4): those of their tets, and the one node of a vertex of a sheet,
     so that a sheet that is folded sharply still meets itself.
+
+    A vertex that is sewn also has up to two of those that it is sewn to, of no weight: it never meets what is there.
     """
     nodes = tet_nodes(tet, model.tets)
-    for body, mesh in zip(model.bodies, meshes, strict=True):
-        if mesh.sheet is not None:
-            own = np.flatnonzero((tet >= body.tets.start) & (tet < body.tets.stop))
-            nodes[own] = np.take_along_axis(nodes[own], weights[own].argmax(axis=1)[:, None], axis=1)
+    for part, mesh, body in zip(model.bodies, meshes, bodies, strict=True):
+        if mesh.sheet is None:
+            continue
+        own = np.flatnonzero((tet >= part.tets.start) & (tet < part.tets.stop))
+        heaviest = weights[own].argmax(axis=1)
+        nodes[own] = np.take_along_axis(nodes[own], heaviest[:, None], axis=1)
+        if body.seams is not None:
+            node_of_vertex = np.full(len(body.vertices), -1, np.int64)
+            node_of_vertex[mesh.sheet.vertices] = part.nodes.start + np.arange(len(mesh.nodes), dtype=np.int64)
+            _add_sewn_nodes(nodes, own, heaviest, node_of_vertex[body.seams.edges])
     return nodes
+
+
+def _add_sewn_nodes(nodes: Indices, own: Indices, heaviest: Indices, seams: Indices) -> None:
+    """Writes the nodes that vertices of a sheet are sewn to into places of `nodes`, (v, 4), that have no weight.
+
+    The first place stays, which others read as the node of a vertex of a sheet.
+
+    Args:
+        nodes: Of all vertices.
+        own: Vertices of the sheet, (k,).
+        heaviest: The place in `nodes` that has all weight of each, (k,).
+        seams: Two nodes of each edge, (m, 2).
+    """
+    rows = {int(nodes[row, 0]): row for row in own}
+    free = {int(nodes[row, 0]): [k for k in (1, 2, 3) if k != place] for row, place in zip(own, heaviest, strict=True)}
+    for pair in seams.tolist():
+        for one, other in (pair, pair[::-1]):
+            if free.get(one):
+                nodes[rows[one], free[one].pop(0)] = other
 
 
 def tet_nodes(tet: Indices, tets: Indices) -> Indices:

@@ -30,6 +30,26 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The springs between the sheets "{name}" and "{target}" have Damping, and neither has tets that carry it.',
         "Set the Damping of that row to 0, or raise the damping of one of the sheets.",
     ),
+    "seams-without-edges": (
+        'The sheet "{name}" has Seams, and no edges without faces that could be sewn.',
+        "Draw edges between the vertices of its borders in Edit Mode (F), or turn Seams off.",
+    ),
+    "seams-without-sheet": (
+        '"{name}" has seams and is no sheet.',
+        "Choose the Fill Sheet under Tets, or leave the seams out.",
+    ),
+    "seam-ends": (
+        '{count} edges of the seams of "{name}" do not join two vertices that have faces.',
+        "Delete these edges in Edit Mode, or turn Seams off.",
+    ),
+    "seams-never-tear": (
+        'The seams of "{name}" never tear: Max Sewing Force is not larger than Tears At.',
+        "Raise Max Sewing Force, or set it or Tears At to 0.",
+    ),
+    "seam-force": (
+        'At {time} s, the animation gives the seams of "{name}" the force {value}, which is below zero or no number.',
+        "Correct the keyframes or drivers of its Max Sewing Force.",
+    ),
     "sheet-one-triangle": (
         'The sheet "{name}" is a single triangle, which cannot bend.',
         "Subdivide it.",

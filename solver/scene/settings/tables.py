@@ -25,6 +25,7 @@ from .pressure_settings import PRESSURE_SETTINGS
 from .rest_scale_settings import REST_SCALE_SETTINGS
 from .rigid_body_settings import RIGID_BODY_SETTINGS
 from .rigid_core_settings import CORE_SETTINGS
+from .seam_settings import SEAM_SETTINGS
 from .setting import Setting
 from .sheet_settings import SHEET_SETTINGS
 from .simulation_settings import (
@@ -84,7 +85,7 @@ SUBJECTS = (
     Subject("Rigid Body", (BODY, COLLIDER), RIGID_BODY_SETTINGS),
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
-    Subject("Sheet", (BODY,), (SHEET_PRESET, *SHEET_SETTINGS)),
+    Subject("Sheet", (BODY,), (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Attachments", (BODY, WRAP), (ATTACHMENTS,)),
     Subject("Layers", (BODY,), PASS_AND_WRAP_SETTINGS),
