@@ -9,16 +9,54 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from harness import demo_scenes
 from harness.result import Result
+from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import whole_tangent
+from sinew.solver.mechanics.model import Model
+from sinew.solver.quasistatic.equilibrium import MAX_FORCING_TERM_OF_MUSCLES
+from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
+from sinew.solver.quasistatic.fixed_nodes import FixedNodes
+from sinew.solver.quasistatic.newton_iterate import NewtonIterate
+from sinew.solver.runtime.threads.thread_count import thread_count
+from sinew.solver.simulation.current_model import present_flesh
 from sinew.solver.simulation.simulation import Simulation
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
+from speed.stream_triad import triad_bandwidth
 
 LINE = 13
 FRAMES_PER_SECOND, ARM_SECONDS = 25.0, 2.0
 MUSCLE_TET_SIZE, ARM_TET_SIZE = 0.00815, 0.0051  # 10,000 and 150,000 tets [m]
 # the curl of the one; the first frames of the arm, and two beside the very first of the finer one
 MUSCLE_FRAMES, ARM_FRAMES, FINE_ARM_FRAMES = 28, 6, 3
+# Bytes of a block that an iteration of conjugate gradients reads: half of 72 for the product in 64 bits, and twice a
+# quarter of a quad of 88 for the two smoothing steps on the finest level; coarser levels and vectors are not counted
+BYTES_PER_BLOCK = 36 + 2 * 22
+ROUNDS = 5  # of what is timed alone
+HELD_SHARE = 0.05  # of a muscle's length, at both ends, whose nodes are held then
+
+
+@dataclass(frozen=True)
+class LeastCosts:
+    """What parts of a Newton iteration take that none can do without: neither contact nor line search is in them.
+
+    Attributes:
+        tangent: Seconds of the forces of tets with their tangent.
+        cg_iteration: Seconds of an iteration of conjugate gradients, with its part of the set-up of a solve.
+        megabytes: Of matrices that an iteration of conjugate gradients reads.
+        bandwidth: Of a triad over as many [GB/s].
+    """
+
+    tangent: float
+    cg_iteration: float
+    megabytes: float
+    bandwidth: float
+
+    @property
+    def reading(self) -> float:
+        """Seconds in which an iteration of conjugate gradients could read its matrices."""
+        return 1.0e-3 * self.megabytes / self.bandwidth
 
 
 @dataclass(frozen=True)
@@ -28,12 +66,15 @@ class Frames:
     Attributes:
         tets: Of all muscles.
         seconds: Of each frame.
-        iterations: Newton iterations of each.
+        iterations, cg_iterations: Newton iterations of each, and those of conjugate gradients in all of these.
+        least: What their parts take.
     """
 
     tets: int
     seconds: list[float]
     iterations: list[int]
+    cg_iterations: list[int]
+    least: LeastCosts
 
     @property
     def median(self) -> float:
@@ -45,17 +86,84 @@ class Frames:
         """Seconds of a Newton iteration, and what of the rest of a frame falls to it."""
         return sum(self.seconds) / max(sum(self.iterations), 1)
 
+    @property
+    def least_seconds(self) -> float:
+        """Seconds of a frame that moves, if it did nothing but what `least` counts; of all frames, the fewest."""
+        return min(
+            (n * self.least.tangent + cg * self.least.cg_iteration for n, cg in self._of_moving_frames), default=0.0
+        )
+
+    @property
+    def reading_seconds(self) -> float:
+        """Seconds in which the conjugate gradients of a frame that moves could read their matrices, the fewest."""
+        return self.least.reading * min((cg for _, cg in self._of_moving_frames), default=0)
+
+    @property
+    def bounds(self) -> str:
+        """Says what a frame takes at least."""
+        least = self.least
+        return (
+            f"The forces of tets with their tangent take {1e3 * least.tangent:.0f} ms, an iteration of conjugate "
+            f"gradients {1e3 * least.cg_iteration:.1f} ms: without contact and line search, as many of both as a "
+            f"frame needs that moves take {self.least_seconds:.2g} s at least. To read the matrices of "
+            f"{least.megabytes:.0f} MB for its conjugate gradients alone takes {self.reading_seconds:.2g} s at the "
+            f"{least.bandwidth:.0f} GB/s of a triad of that size."
+        )
+
+    @property
+    def _of_moving_frames(self) -> list[tuple[int, int]]:
+        return [(n, cg) for n, cg in zip(self.iterations, self.cg_iterations, strict=True) if n]
+
+
+def least_costs(simulated: Simulation) -> LeastCosts:
+    """Times forces with their tangent, and conjugate gradients, where the muscles of a simulation are now."""
+    flesh = present_flesh(simulated.built, simulated.state)
+    assert flesh is not None and flesh.quasistatic is not None
+    part = flesh.quasistatic
+    x = np.ascontiguousarray(simulated.state.x[part.part.nodes])
+    nodes = end_nodes(part.model)
+    iterate = NewtonIterate(EquilibriumProblem(part.model, part.law, FixedNodes(nodes, x[nodes])))
+    tangents, cg_iterations = [], []
+    for _ in range(ROUNDS + 1):
+        began = time.perf_counter()
+        iterate.evaluate_tangent(part.law, x)
+        between, before = time.perf_counter(), iterate.cg_iterations
+        iterate.direction(part.law, x, MAX_FORCING_TERM_OF_MUSCLES)
+        tangents.append(between - began)
+        cg_iterations.append((time.perf_counter() - between) / max(iterate.cg_iterations - before, 1))
+    blocks = whole_tangent(part.model, part.law, iterate.values, iterate.work)[0].block_count
+    megabytes = 1e-6 * BYTES_PER_BLOCK * blocks
+    return LeastCosts(
+        statistics.median(tangents[1:]),
+        statistics.median(cg_iterations[1:]),
+        megabytes,
+        triad_bandwidth(megabytes, thread_count()),
+    )
+
+
+def end_nodes(model: Model) -> np.ndarray:
+    """Returns the nodes near both ends of every body along its longest axis, rising, (k,)."""
+    found = []
+    for body in model.bodies:
+        X = model.X[body.nodes]
+        along = X[:, np.argmax(np.ptp(X, axis=0))]
+        low, high = np.quantile(along, [HELD_SHARE, 1.0 - HELD_SHARE])
+        found.append(body.nodes.start + np.flatnonzero((along <= low) | (along >= high)))
+    return np.concatenate(found).astype(np.int32)
+
 
 def time_frames(simulated: Simulation, last: int) -> Frames:
     """Moves a simulation to a frame and times each after the first."""
-    seconds, iterations, began = [], [], time.perf_counter()
+    seconds, iterations, cg_iterations, began = [], [], [], time.perf_counter()
     for frame in simulated.run():
         seconds.append(time.perf_counter() - began)
         iterations.append(frame.report.newton_iterations)
+        cg_iterations.append(frame.report.iterations)
         if frame.number >= last:
             break
         began = time.perf_counter()
-    return Frames(simulated.built.model.tet_count, seconds[1:], iterations[1:])
+    least = least_costs(simulated)
+    return Frames(simulated.built.model.tet_count, seconds[1:], iterations[1:], cg_iterations[1:], least)
 
 
 def muscle_simulation(folder: Path, tet_size: float | None) -> Simulation:
@@ -85,7 +193,8 @@ def table_rows(muscle: Frames, arm: Frames, fine: Frames) -> list[Row]:
             f"{rate:.1f}",
             rate >= FRAMES_PER_SECOND,
             f"A frame takes {statistics.median(muscle.iterations):.0f} Newton iterations of "
-            f"{1e3 * muscle.per_iteration:.0f} ms each; 25 frames a second leave 40 ms for all of them.",
+            f"{1e3 * muscle.per_iteration:.0f} ms each; 25 frames a second leave 40 ms for all of them. "
+            f"{muscle.bounds}",
             line=LINE,
         ),
         bound_row(
@@ -96,7 +205,7 @@ def table_rows(muscle: Frames, arm: Frames, fine: Frames) -> list[Row]:
             f"A frame takes {statistics.median(fine.iterations):.0f} Newton iterations of {fine.per_iteration:.1f} s "
             f"each, so 2 s are over after {ARM_SECONDS / fine.per_iteration:.1f} of them. S07 names 240 s "
             f"a frame for a million tets, on one processor of 3 GHz; here that would be "
-            f"{1e6 * fine.median / fine.tets:.0f} s.",
+            f"{1e6 * fine.median / fine.tets:.0f} s. {fine.bounds}",
             line=LINE,
         ),
         Row(f"twelve muscles of an arm, {arm.tets:,} tets, seconds a frame", NO_TARGET, f"{arm.median:.1f}"),
