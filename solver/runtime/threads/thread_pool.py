@@ -22,10 +22,8 @@ PART_SIZE = 1024
 
 def run_in_chunks(count: int, work: Callable[[slice], None], part_size: int = PART_SIZE) -> None:
     """Calls `work` with slices that together cover `range(count)`, on as many threads as kernels may use."""
-    parts = [slice(first, min(first + part_size, count)) for first in range(0, count, part_size)]
-    if parts:
-        work(parts[0])  # alone, so that only one thread compiles
-        run_parts(len(parts) - 1, lambda number: work(parts[1 + number]))
+    if count:
+        run_ranges(0, count, part_size, lambda first, end: work(slice(first, end)))
 
 
 def run_parts(count: int, work: Callable[[int], None]) -> None:
