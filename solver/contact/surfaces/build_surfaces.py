@@ -237,7 +237,7 @@ def _vertex_nodes(
         if body.seams is not None:
             node_of_vertex = np.full(len(body.vertices), -1, np.int64)
             node_of_vertex[mesh.sheet.vertices] = part.nodes.start + np.arange(len(mesh.nodes), dtype=np.int64)
-            _add_sewn_nodes(nodes, own, heaviest, node_of_vertex[body.seams.edges])
+            _add_sewn_nodes(nodes, indices(own), indices(heaviest), indices(node_of_vertex[body.seams.edges], -1, 2))
     return nodes
 
 
