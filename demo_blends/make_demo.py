@@ -47,6 +47,7 @@ SCENES = (
     "arm_layers",
     "playground",
     "unveiled_suzanne",
+    "rag_doll",
 )
 SHEET_PICTURES = 9
 

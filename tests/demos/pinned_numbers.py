@@ -403,9 +403,22 @@ PINNED = {
             }
         },
     ),
+    "rag_doll": (
+        40,
+        {
+            "Doll": {"tets": (3400, 0.5), "lowest_at_the_end": (0.02, 0.03), "height_at_the_end": (0.465, 0.04)},
+            "Stuffing": {  # a doll that stays whole keeps it upright, 0.44 m high
+                "tets": (6485, 200),
+                "lowest_at_the_end": (0.0, 0.03),
+                "height_at_the_end": (0.345, 0.06),
+            },
+            "Button 1": {"lowest_at_the_end": (0.372, 0.08)},
+            "Button 2": {"lowest_at_the_end": (0.330, 0.08)},
+        },
+    ),
 }
 # those that bake for a minute or more
-LONG = ("arm_layers", "chocolate_egg", "glass_swan", "jelly_bowl", "playground", "squeezed_ball")
+LONG = ("arm_layers", "chocolate_egg", "glass_swan", "jelly_bowl", "playground", "rag_doll", "squeezed_ball")
 NEVER_INVERTED = (
     "playground",
     "arm_layers",
