@@ -129,7 +129,9 @@ def test_a_button_sags_by_its_weight_over_the_spring_constant(tmp_path: Path, ki
     run.advance(12)
     own, mass = run.built.model.bodies[1].nodes, run.built.model.mass
     fallen = mass[own] @ (run.built.model.X - run.state.x)[own, 2] / mass[own].sum()
-    assert fallen == pytest.approx(sag, rel=0.05 if kind == "sheet" else 0.02)  # a patch bends between its points
+    assert fallen == pytest.approx(
+        sag, rel=0.05 if kind == "sheet" else 0.02
+    )  # was 0.02 for all: a patch bends between its points, found 0.026
     load = attachments(run).attachment_loads(now(run))["button", 0]
     assert load.force == pytest.approx(weight, rel=0.02)
 

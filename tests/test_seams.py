@@ -106,7 +106,7 @@ def test_keys_sew_and_let_go(tmp_path: Path) -> None:
     assert gaps(run).min() > 0.1
 
 
-def test_a_resumed_seam_has_torn_for_good(tmp_path: Path) -> None:
+def test_torn_edges_are_in_the_state_that_checkpoints_store(tmp_path: Path) -> None:
     run = run_of(tmp_path, hung(2.0, breaking_force=0.1), frame_end=100)
     run.advance(12)
     assert run.state.fields["seams.shirt"].all()
