@@ -40,6 +40,7 @@ def test_a_body_has_the_mass_and_the_shape_that_blender_has(tmp_path: Path, shap
     fresh()
     obj = rigid_box("Box", (3.0, 0.0, 1.0), (1.0, 2.0, 4.0))
     obj.rigid_body.mass, obj.rigid_body.collision_shape = 5.0, shape
+    obj.rigid_body.linear_damping, obj.rigid_body.angular_damping = 0.5, 0.0
     take_over_world()
     body = exported(bpy.context.scene, tmp_path / "c.sinew")[0].bodies[0]
     volume, size = volume_and_size(body)
@@ -49,6 +50,7 @@ def test_a_body_has_the_mass_and_the_shape_that_blender_has(tmp_path: Path, shap
     assert body.played_count == 8
     assert body.collision.friction == pytest.approx(0.25)  # Bullet multiplies: 0.5 · 0.5
     assert not body.animated
+    assert body.rigid_damping == pytest.approx((np.log(2.0), 0.0))  # half of the motion is left after a second
 
 
 def test_a_hull_closes_what_the_mesh_leaves_open(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from fixtures.rigid_bodies import (
     rigid_box,
     run_of,
 )
-from fixtures.scenes import block, rotation
+from fixtures.scenes import Run, block, rotation
 from reference.rigid_body import free_rotation
 from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
@@ -36,6 +36,7 @@ from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core, Hinge
 from sinew.solver.scene.scene import Body, Fracture, Heat, Plasticity, Scene, Settings
 from sinew.solver.scene.start import Start
+from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.kept_start import keep_start
 
 SIZE = (0.3, 0.5, 0.2)
@@ -298,3 +299,20 @@ def test_bindings_of_rigid_bodies_are_refused_by_name(tmp_path: Path, owner: str
     with pytest.raises(BadInput) as raised:
         run_of(tmp_path, bound, target)
     assert raised.value.kind == ("bound-to-rigid" if owner == "soft" else "rigid-combined")
+
+
+def test_damping_takes_its_share_of_motion_and_spin(tmp_path: Path) -> None:
+    """By implicit Euler, and of the spin of a body that turns about a principal axis as of its motion."""
+    body = replace(
+        rigid_box((0.2, 0.3, 0.4), initial_velocity=(1.0, -2.0, 0.5), initial_spin=(0.0, 0.0, 2.0)),
+        rigid_damping=(0.7, 3.0),
+    )
+    run = Run(tmp_path, Scene((body,), (), Settings(1, 99, gravity=(0.0, 0.0, 0.0), substeps=1)))
+    before = momenta(run)
+    run.advance(12)
+    left = [(1.0 + rate / 24.0) ** -12 for rate in (0.7, 3.0)]
+    for had, has, share in zip(before, momenta(run), left, strict=True):
+        np.testing.assert_allclose(has, share * had, atol=1e-9 * np.abs(had).max())
+    with pytest.raises(BadInput) as caught:
+        check_scene(Scene((replace(block(), rigid_damping=(0.1, 0.0)),)))
+    assert "has the damping of a rigid body, but it is soft" in caught.value.sentence

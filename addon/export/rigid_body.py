@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own Rigid Body settings of a rigid body: mass, friction, shape, Passive, Dynamic and Animated.
+"""Blender's own Rigid Body settings of a rigid body: mass, friction, damping, shape, Passive, Dynamic and Animated.
 
 As in Blender, shapes but the mesh and its hull are about the origin of the object, have the size of its bounding box,
 and point along Z. Their vertices are behind those of the mesh, move with the body and are not played.
@@ -53,6 +53,7 @@ def with_rigid_body(scene_copy: SceneCopy, body: Body, obj: bpy.types.Object, ma
         material=replace(body.material, density=found.mass / volume if volume > 0.0 else density),
         collision=replace(body.collision, friction=rigid_body_settings.friction(found)),
         animated=rigid_body_settings.follows_animation(found),
+        rigid_damping=rigid_body_settings.damping_rates(found),
     )
 
 

@@ -8,6 +8,7 @@ and a collider holds what has the same friction as Bullet does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import bpy
@@ -18,11 +19,21 @@ from ...solver.scene.settings.size_and_start_settings import ANIMATED
 from . import roles
 
 # what is read of them; of a collider the friction alone
-BODY_PROPERTIES = ("type", "enabled", "kinematic", "mass", "friction", "collision_shape")
+BODY_PROPERTIES = (
+    "type",
+    "enabled",
+    "kinematic",
+    "mass",
+    "friction",
+    "collision_shape",
+    "linear_damping",
+    "angular_damping",
+)
 COLLIDER_PROPERTIES = ("friction",)
 ANIMATED_PATHS = ("rigid_body.kinematic", "rigid_body.enabled")
 # Sinew's own settings of bodies and colliders that do not count where Blender's do
 SETTINGS_OF_BLENDER = {DENSITY.name, BODY_FRICTION.name, ANIMATED.name, COLLIDER_FRICTION.name}
+MIN_KEPT_SHARE = 1.0e-300  # of a velocity after a second: with a damping of 1 Bullet leaves none
 # shapes that have the mesh itself
 MESH_SHAPES = {"MESH", "COMPOUND"}
 
@@ -44,6 +55,13 @@ def follows_animation(rigid_body: bpy.types.RigidBodyObject) -> bool:
 def friction(rigid_body: bpy.types.RigidBodyObject) -> float:
     """Returns Coulomb's μ that gives what Bullet has between two objects of the same friction."""
     return float(rigid_body.friction) ** 2
+
+
+def damping_rates(rigid_body: bpy.types.RigidBodyObject) -> tuple[float, float]:
+    """Returns what motion and spin lose of themselves per second [1/s]: Bullet leaves (1 − d)^Δt of them in a step."""
+    kept = (max(1.0 - share, MIN_KEPT_SHARE) for share in (rigid_body.linear_damping, rigid_body.angular_damping))
+    linear, angular = (max(-math.log(share), 0.0) for share in kept)
+    return linear, angular
 
 
 def collision_layers(obj: bpy.types.Object) -> frozenset[int] | None:

@@ -67,6 +67,7 @@ def _value_lines(obj: bpy.types.Object) -> Iterator[str]:
     shape = found.bl_rna.properties["collision_shape"].enum_items[found.collision_shape].name
     if obj.sinew.role == BODY:
         yield f"Mass: {found.mass:.4g} kg"
+        yield f"Damping: {found.linear_damping:.3g}, Rotation {found.angular_damping:.3g}"
         yield f"Shape: {'Mesh' if found.collision_shape in MESH_SHAPES else shape}"
         if animated_paths(obj) & {*ANIMATED_PATHS}:
             yield "Animated: by its keys"

@@ -160,6 +160,7 @@ class Body:
         sheet: What it is besides where `meshing.method` is "sheet"; not read in other bodies.
         start: Shape and plastic strain at the first frame, at rest in the world [m]; None: the rest shape.
         seams: Pairs of vertices of a sheet that are sewn together; None: none are.
+        rigid_damping: What a rigid body loses of its motion and of its spin in a second, over these [1/s].
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -203,6 +204,7 @@ class Body:
     bindings: tuple[BodyBinding, ...] = ()
     sheet: Sheet = field(default_factory=Sheet)
     seams: Seams | None = None
+    rigid_damping: tuple[Annotated[float, at_least(0.0)], Annotated[float, at_least(0.0)]] = (0.0, 0.0)
 
     @property
     def played_count(self) -> int:

@@ -54,6 +54,7 @@ def check_scene(scene: Scene) -> None:
         check_body(body)
         _check_heat(body)
         _check_flesh(body)
+        _check_rigid_damping(body)
         _check_method(body)
     for source in scene.heat_sources:
         check_ranges(source)
@@ -203,6 +204,11 @@ def _check_flesh(body: Body) -> None:
         if feature != GRAVITY_IN_SHAPE:
             raise BadInput("flesh-combined", name=body.name, feature=feature)
     _check_paints(body, flesh)
+
+
+def _check_rigid_damping(body: Body) -> None:
+    if any(body.rigid_damping) and not body.is_rigid:
+        raise BadInput("rigid-damping-soft", name=body.name)
 
 
 def _features(body: Body) -> list[str]:

@@ -20,6 +20,7 @@ from ..constraints.joints.joint_force import make_joints
 from ..constraints.pins import BodyPins, make_pins
 from ..constraints.pressure import BodyPressure, make_pressure
 from ..constraints.rigid_core.core_drivers import make_core_springs
+from ..constraints.rigid_core.rigid_damping import make_rigid_damping
 from ..constraints.seams import SheetSeams, make_seams
 from ..constraints.stretch_limit import make_stretch_limits
 from ..constraints.wind import make_wind
@@ -179,6 +180,7 @@ FORCES = (
     ForceKind(_make_attachments),
     ForceKind(_make_seams),
     ForceKind(_make_hooks),
+    ForceKind(lambda inputs: [make_rigid_damping(inputs.scene, inputs.model)]),
     ForceKind(lambda inputs: [make_joints(inputs.scene, inputs.model, inputs.tracks)]),
     ForceKind(lambda inputs: [make_wind(inputs.scene, inputs.model, inputs.surfaces, inputs.bindings)]),
     ForceKind(

@@ -12,10 +12,10 @@ unstable once Δt² K is some four times the inertia. So what of Δt² K is abov
 added to the system, implicitly. Torques that it adds are not in balance between bodies, so below that there are none,
 and angular momentum stays. What is negative, of forces that push, is left out, so that the matrix stays definite.
 
-On bodies K is a set of points: with S = (tr(K)/2 I − K) / 2h², −S u at six places c ± h e and 6 S u at c are −K θ.
+On bodies K is a set of points (`constraints/rigid_core/turning_points.py`).
 
 Source: Tournier, Nesme, Gilles and Faure (2015), Stable Constrained Dynamics, section 4; Andrews, Teichmann and Kry
-(2017), Geometric Stiffness for Real-time Constrained Multibody Dynamics, for the ratio. Own derivation of the points.
+(2017), Geometric Stiffness for Real-time Constrained Multibody Dynamics, for the ratio.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
 from ..rigid_core.rigid_body_momentum import CoreBody, core_body
-from .joint_frames import JointEnd, barycentric_weights
+from ..rigid_core.turning_points import TurningPoints, turning_points
+from .joint_frames import JointEnd
 
 MAX_EXPLICIT_RATIO = 0.25  # Δt² K over the inertia, up to which K stays out of the system
-PLACES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # the centre, then ± e, in units of h
-SHARES = np.array([-6.0, *[1.0] * 6])  # of S at each
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,7 @@ class JointedCores:
         dt: Δt [s].
         bodies: They.
         inertia: About their centres of mass [kg m²], (b, 3, 3).
-        size: Their radii of gyration [m], (b,).
-        tet, weights: The places of their points, (7, b) and (7, b, 4).
+        points: Those by which they are stiff.
         of_end: Which of them each end of each joint is, −1 where it is no body, (2, k).
         arms: From their centres of mass to the place of the joint [m], (2, k, 3).
     """
@@ -55,9 +53,7 @@ class JointedCores:
     dt: float
     bodies: tuple[CoreBody, ...]
     inertia: Floats
-    size: Floats
-    tet: Indices
-    weights: Floats
+    points: TurningPoints
     of_end: Indices
     arms: Floats
 
@@ -85,13 +81,8 @@ class JointedCores:
             )
         K = above_explicit(K, self.inertia, self.dt)
         which = np.flatnonzero(K.any(axis=(1, 2)))
-        half_trace = 0.5 * np.trace(K[which], axis1=1, axis2=2)[:, None, None] * np.eye(3)
-        S = (half_trace - K[which]) / (2.0 * self.size[which] ** 2)[:, None, None]
-        matrices = floats((SHARES[:, None, None, None] * S).reshape(-1, 3, 3))
-        none = np.zeros_like(matrices)
-        return PointForces(
-            self.tet[:, which].ravel(), self.weights[:, which].reshape(-1, 4), none[:, 0].copy(), matrices, none
-        )
+        points = self.points.selected(which)
+        return points.point_forces(stiffness=points.torque_matrices(K[which]))
 
 
 def jointed_cores(model: Model, ends: Sequence[JointEnd], places: Floats, x: Floats, dt: float) -> JointedCores:
@@ -101,18 +92,9 @@ def jointed_cores(model: Model, ends: Sequence[JointEnd], places: Floats, x: Flo
     bodies = tuple(core_body(model, model.cores[number], x) for number in known)
     inertia = floats(np.stack([body.inertia for body in bodies]))
     centre = floats(np.stack([body.centre for body in bodies]))
-    mass = np.array([body.mass.sum() for body in bodies])
-    size = np.sqrt(0.5 * np.trace(inertia, axis1=1, axis2=2) / mass)
     of_end = np.stack([np.where(end.core >= 0, np.searchsorted(known, end.core), -1) for end in ends])
-    tet = np.empty(len(known), np.int32)
-    for end, number in zip(ends, of_end, strict=True):
-        tet[number[number >= 0]] = end.tet[number >= 0]
-    at = centre + size[:, None] * PLACES[:, None]
-    weights = np.stack([barycentric_weights(model.tets[tet], x, each) for each in at])
-    return JointedCores(
-        dt, bodies, inertia, size, np.broadcast_to(tet, weights.shape[:2]).copy(), weights,
-        of_end.astype(np.int32), floats(places - centre[of_end]),
-    )  # fmt: skip
+    arms = floats(places - centre[of_end])
+    return JointedCores(dt, bodies, inertia, turning_points(model, bodies, x), of_end.astype(np.int32), arms)
 
 
 def geometric_stiffness(force: Floats, arms: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mesh.geometry.point_tet import barycentric_rows
+from ...mesh.geometry.barycentric_weights import barycentric_weights
 from ...runtime.arrays import Floats, Indices, floats
 
 MIN_COSINE = 1.0e-6  # of the middle angle, of which the two others are one from 90 degrees on
@@ -56,13 +56,6 @@ class JointEnd:
     def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
         """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
         return barycentric_weights(tets[self.tet], x, places)
-
-
-def barycentric_weights(tets: Indices, x: Floats, places: Floats) -> Floats:
-    """Returns the weights of places [m], (k, 3), in tets, (k, 4), whose nodes are at x [m], (n, 3), (k, 4)."""
-    rows, _ = barycentric_rows(x, tets)
-    last = np.einsum("kij,kj->ki", rows, places - x[tets[:, 0]])
-    return floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
 
 
 def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:

@@ -2,6 +2,10 @@
 """Messages about rigid cores and rigid bodies."""
 
 TEXTS: dict[str, tuple[str, str]] = {
+    "rigid-damping-soft": (
+        '"{name}" has the damping of a rigid body, but it is soft.',
+        "Fill it as Rigid, or use Damping and Mass Damping of its material.",
+    ),
     "core-none": (
         'No tet of "{name}" is as deep below the surface as its Skin Thickness of {thickness} m; the deepest possible '
         "core node is {depth} m deep.",

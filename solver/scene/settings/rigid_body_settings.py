@@ -8,8 +8,8 @@ from .setting import switch
 USE_RIGID_BODY = switch(
     "use_rigid_body",
     "Blender's Rigid Body",
-    "Take mass, friction, shape, Passive, Dynamic and Animated from the Rigid Body settings that Blender has for this "
-    "object. Of a collider, the friction. Make Rigid switches it on",
+    "Take mass, friction, damping, shape, Passive, Dynamic and Animated from the Rigid Body settings that Blender has "
+    "for this object. Of a collider, the friction. Make Rigid switches it on",
     since="0.3",
 )
 

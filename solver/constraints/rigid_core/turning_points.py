@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Torques on rigid cores that are linear in how they turn, as forces on points: six about the centre, and it.
+
+With S = (tr(K)/2 I − K) / 2h², −S u at six places c ± h e and 6 S u at c are the torque −K θ, and no force. Own
+derivation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanics.model import Model
+from ...mesh.geometry.barycentric_weights import barycentric_weights
+from ...runtime.arrays import Floats, Indices, floats
+from ..point_forces import PointForces
+from .rigid_body_momentum import CoreBody
+
+PLACES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # the centre, then ± e, in units of h
+SHARES = np.array([-6.0, *[1.0] * 6])  # of S at each
+
+
+@dataclass(frozen=True, eq=False)
+class TurningPoints:
+    """The points of b cores at the start of a step.
+
+    Attributes:
+        size: Radii of gyration h [m], (b,).
+        tet, weights: Where they are, (7, b) and (7, b, 4).
+    """
+
+    size: Floats
+    tet: Indices
+    weights: Floats
+
+    def torque_matrices(self, K: Floats) -> Floats:
+        """Returns the matrices of the points, (7, b, 3, 3), which are K, (b, 3, 3), together."""
+        half_trace = 0.5 * np.trace(K, axis1=1, axis2=2)[:, None, None] * np.eye(3)
+        S = (half_trace - K) / (2.0 * self.size**2)[:, None, None]
+        return floats(SHARES[:, None, None, None] * S)
+
+    def point_forces(self, stiffness: Floats | None = None, damping: Floats | None = None) -> PointForces:
+        """Returns forces by matrices of the points [N/m] and [N s/m], (7, b, 3, 3); None: zero."""
+        shape = (*self.tet.shape, 3, 3)
+        matrices = [np.zeros(shape) if each is None else each for each in (stiffness, damping)]
+        stiff, damp = (floats(each.reshape(-1, 3, 3)) for each in matrices)
+        return PointForces(self.tet.ravel(), self.weights.reshape(-1, 4), np.zeros((len(stiff), 3)), stiff, damp)
+
+    def selected(self, which: Indices) -> TurningPoints:
+        """Returns the points of some cores, by their numbers here."""
+        return TurningPoints(self.size[which], self.tet[:, which], self.weights[:, which])
+
+
+def turning_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> TurningPoints:
+    """Returns the points of cores where nodes are at x [m], (n, 3)."""
+    tet = np.array([_largest_tet(model, body) for body in bodies], np.int32)
+    mass = np.array([body.mass.sum() for body in bodies])
+    size = np.sqrt(np.array([0.5 * np.trace(body.inertia) for body in bodies]) / mass)
+    at = np.stack([body.centre for body in bodies]) + size[:, None] * PLACES[:, None]
+    weights = np.stack([barycentric_weights(model.tets[tet], x, each) for each in at])
+    return TurningPoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
+
+
+def _largest_tet(model: Model, body: CoreBody) -> int:
+    return int(body.core.tets[np.argmax(model.volume[body.core.tets])])
