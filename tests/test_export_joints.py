@@ -230,7 +230,7 @@ def test_the_panel_says_what_is_read() -> None:
     assert "rigid_body" in panels._shown_panels(context_of(box))
     rigid_body_layout.draw_rigid_body(layout, context_of(box))
     lines = " / ".join(layout.lines)
-    assert "Mass: 1 kg / Shape: Convex Hull / Friction: 0.5, on the same: 0.25" in lines
+    assert "Mass: 1 kg / Damping: 0.04, Rotation 0.1 / Shape: Convex Hull / Friction: 0.5, on the same: 0.25" in lines
     assert f"Hinge {hinge.name}: with Floor" in lines
     assert rigid_body_layout.OUT_NOTE[:30] in lines
     for obj, drawn, unread in (
@@ -265,9 +265,11 @@ def test_the_digest_knows_the_settings_and_the_constraints() -> None:
 
     is_changed()
     own.solver_iterations += 1
-    one.rigid_body.linear_damping = 0.5
+    one.rigid_body.restitution = 0.5
     one.sinew.density, one.sinew.body_friction = 3.0, 0.1
     assert not is_changed(), "none of these is read"
+    one.rigid_body.linear_damping = 0.5
+    assert is_changed()
     for change in (
         lambda: setattr(one.rigid_body, "mass", 3.0),
         lambda: setattr(one.rigid_body, "kinematic", True),
