@@ -14,7 +14,7 @@ and angular momentum stays. What is negative, of forces that push, is left out, 
 
 On bodies K is a set of points (`constraints/rigid_core/turning_points.py`).
 
-Source: Tournier, Nesme, Gilles and Faure (2015), Stable Constrained Dynamics, section 4; Andrews, Teichmann and Kry
+Source: Tournier, Nesme, Gilles and Faure (2015), Stable Constrained Dynamics; Andrews, Teichmann and Kry
 (2017), Geometric Stiffness for Real-time Constrained Multibody Dynamics, for the ratio.
 """
 

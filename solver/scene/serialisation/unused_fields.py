@@ -43,6 +43,8 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
         for name in ("attachments", "hooks", "bindings", "cap_vertices", "wrap_vertices"):
             if not getattr(body, name):
                 del own[name]
+        if not any(body.rigid_damping):
+            del own["rigid_damping"]
     drop_unused_fields_of_colliders(scene.colliders, tree["colliders"], arrays)
     drop_later_defaults(scene, tree, arrays)
     for own in tree["bodies"]:
