@@ -125,4 +125,5 @@ def test_a_chain_with_a_soft_load(tmp_path: Path) -> None:
     assert np.isfinite(run.state.x).all()
     reach(SECTION, "chain of ten links with a soft load, 3 s: largest gap [m]", f"{worst:.1e}", "1e-4", worst < 1e-4)
     reach(SECTION, "chain: steps that took all their solves, of 144", f"{unsettled}", "0", unsettled == 0)
+    # set after 16 were seen, where there had been up to 113
     reach(SECTION, "chain: most solves in a frame of two steps", f"{most}", "20", most <= 20)
