@@ -17,8 +17,9 @@ from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import brushes, pen_pressure
 from . import tool_cursor
+from .body_under_mouse import body_under
 from .error_reporting import reporting_errors
-from .grab import WHEEL, body_under, draw_radius, draw_start, left_button_keys, make_active, missed
+from .grab import WHEEL, draw_radius, draw_start, left_button_keys, make_active, missed
 from .radial_control_keys import radial_control_keys
 
 KINDS = (
@@ -43,6 +44,7 @@ class SINEW_OT_brush(bpy.types.Operator):
     _run: LiveRun | None = None
     _does = ""
     _body = ""
+    _normal: Floats = np.zeros(3)
     _radius = 0.0
     _place: Floats | None = None
 
@@ -59,14 +61,14 @@ class SINEW_OT_brush(bpy.types.Operator):
             raise BadInput("live-not-running")
         mouse = (event.mouse_region_x, event.mouse_region_y)
         found = body_under(context, run, mouse)
-        obj = None if found is None else run.bodies[found[0]].find()
+        obj = None if found is None else run.bodies[found.key].find()
         if found is None or obj is None:
             return missed(event)
         self._does = brushes.OPPOSITES.get(self.kind, self.kind) if event.ctrl else self.kind
         self._run, self._radius = run, brushes.radius_on(context.scene.sinew, self._does, obj)
-        self._body = found[0]
-        self._hold(context, found[1], event)
-        make_active(context, run, found[0])
+        self._body, self._normal = found.key, found.normal
+        self._hold(context, found.place, event)
+        make_active(context, run, found.key)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -92,7 +94,9 @@ class SINEW_OT_brush(bpy.types.Operator):
     def _hold(self, context: bpy.types.Context, place: Floats, event: bpy.types.Event) -> None:
         assert self._run is not None
         self._place = place
-        brushes.hold(self._run, self._does, place, self._radius, pen_pressure.pressure(event), self._body)
+        # a ball around the place itself would be in the body at once, and go through what is thinner
+        middle = place + self._radius * self._normal if self._does == brushes.PUSH else place
+        brushes.hold(self._run, self._does, middle, self._radius, pen_pressure.pressure(event), self._body)
         context.area.tag_redraw()
 
     def _place_under(self, context: bpy.types.Context, run: LiveRun, event: bpy.types.Event) -> Floats:
@@ -100,7 +104,7 @@ class SINEW_OT_brush(bpy.types.Operator):
         mouse = (event.mouse_region_x, event.mouse_region_y)
         found = None if self._does == brushes.PUSH else body_under(context, run, mouse)
         if found is not None:
-            return found[1]
+            return found.place
         place = view3d_utils.region_2d_to_location_3d(context.region, context.region_data, mouse, Vector(self._place))
         return np.array(place, np.float64)
 

@@ -10,13 +10,13 @@ import numpy as np
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
-from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
 from ..live import grabs, pen_pressure
 from ..live.brushes import PUSH
 from . import tool_cursor
+from .body_under_mouse import body_under
 from .error_reporting import reporting_errors
 from .radial_control_keys import radial_control_keys
 
@@ -106,17 +106,7 @@ def _take_under(context: bpy.types.Context, run: LiveRun, event: bpy.types.Event
     """Takes the place of a body under the mouse, and returns the number of the grab; None: there is no body."""
     found = body_under(context, run, (event.mouse_region_x, event.mouse_region_y))
     radius = context.scene.sinew.grab_radius
-    return None if found is None else grabs.take(run, *found, radius, _strength(context, event))
-
-
-def body_under(context: bpy.types.Context, run: LiveRun, mouse: tuple[int, int]) -> tuple[str, Floats] | None:
-    """Returns the key of the body of a run under the mouse, and the place there, world [Blender units], (3,)."""
-    start = view3d_utils.region_2d_to_origin_3d(*_view(context), mouse)
-    direction = view3d_utils.region_2d_to_vector_3d(*_view(context), mouse)
-    depsgraph = context.evaluated_depsgraph_get()
-    is_hit, place, _, _, obj, _ = context.scene.ray_cast(depsgraph, start, direction)
-    key = grabs.body_of(run, obj.original) if is_hit else None
-    return None if key is None else (key, np.array(place, np.float64))
+    return None if found is None else grabs.take(run, found.key, found.place, radius, _strength(context, event))
 
 
 def make_active(context: bpy.types.Context, run: LiveRun, key: str) -> None:

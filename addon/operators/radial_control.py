@@ -17,7 +17,8 @@ from ..baking.addon_session import session
 from ..live import brushes
 from ..overlays.radial_control_circle import draw_circle
 from . import radial_control_keys
-from .grab import FIRST_RADIUS_SHARE, body_under
+from .body_under_mouse import body_under
+from .grab import FIRST_RADIUS_SHARE
 from .units_per_pixel import units_per_pixel
 
 GRAB_RADIUS = "grab_radius"
@@ -107,7 +108,7 @@ def _radius_at(context: bpy.types.Context, setting: str, mouse: tuple[int, int],
     place = np.array(context.region_data.view_location, np.float64)
     found = None if run is None or not run.is_moving else body_under(context, run, mouse)
     if run is not None and found is not None:
-        place, obj = found[1], run.bodies[found[0]].find()
+        place, obj = found.place, run.bodies[found.key].find()
     per_pixel = units_per_pixel(context.region, context.region_data, place, mouse)
     return radius or _first_radius(setting, obj, DEFAULT_PIXELS * per_pixel), per_pixel
 
