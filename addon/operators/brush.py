@@ -30,6 +30,9 @@ KINDS = (
 
 
 AUTOMATIC = "Radius (Automatic)"  # of the size of the body
+# How high above the surface the middle of a ball that pushes begins, in radii. On it, the ball presses the upper face
+# of a thin body sideways and the lower one down; one radius above, it slides along a face that it is dragged along.
+PUSH_HEIGHT = 0.5
 
 
 class SINEW_OT_brush(bpy.types.Operator):
@@ -94,8 +97,7 @@ class SINEW_OT_brush(bpy.types.Operator):
     def _hold(self, context: bpy.types.Context, place: Floats, event: bpy.types.Event) -> None:
         assert self._run is not None
         self._place = place
-        # a ball around the place itself would be in the body at once, and go through what is thinner
-        middle = place + self._radius * self._normal if self._does == brushes.PUSH else place
+        middle = place + PUSH_HEIGHT * self._radius * self._normal if self._does == brushes.PUSH else place
         brushes.hold(self._run, self._does, middle, self._radius, pen_pressure.pressure(event), self._body)
         context.area.tag_redraw()
 
