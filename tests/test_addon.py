@@ -80,6 +80,8 @@ SAMPLED = {
     "pressure",
     "speed",
     "target_volume",
+    "use_seams",
+    "seam_max_force",
     *(
         f"weight_{kind}"
         for kind in (
