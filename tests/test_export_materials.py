@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, counts, fresh
 from fixtures.export_scenes import exported, refused
 from sinew.addon.export import input_digest
-from sinew.addon.objects import heating_exchange, new_role_objects, roles
+from sinew.addon.objects import heat_transfer_coefficient, new_role_objects, roles
 from sinew.addon.properties import softening_table_editing
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
@@ -152,7 +152,7 @@ def test_heat_sources_arrive(tmp_path: Path) -> None:
     flame = roles.heat_sources(scene)[0]
     box = roles.bodies(scene)[0].sinew
     per_kelvin = box.heat_speed * flame.sinew.source_exchange / (flame.sinew.source_radius * 0.5)
-    alone = heating_exchange.HEATING_RATE * box.density * box.heat_capacity
+    alone = heat_transfer_coefficient.HEATING_RATE * box.density * box.heat_capacity
     assert per_kelvin > alone, "large bodies would melt slower than small ones"
     assert flame.sinew.source_exchange == new_role_objects.AIR_LOSS_MARGIN * box.heat_exchange, (
         "it loses more to the air"

@@ -58,13 +58,18 @@ def read_pressure(settings: bpy.types.PropertyGroup) -> Pressure | None:
     return Pressure(**read_fields(Pressure, settings))
 
 
+def is_ever_sewn(obj: bpy.types.Object) -> bool:
+    """Whether the seams of a body pull now, or its keys may let them."""
+    return obj.sinew.use_seams or f"sinew.{USE_SEAMS.name}" in animated_paths(obj)
+
+
 def read_seams(obj: bpy.types.Object, settings: bpy.types.PropertyGroup, mesh: bpy.types.Mesh) -> Seams | None:
     """Returns the seams of a sheet that is sewn now or by its keys, or None.
 
     Raises:
         BadInput: The mesh has no edges without faces.
     """
-    if not roles.is_sheet(obj) or not (settings.use_seams or f"sinew.{USE_SEAMS.name}" in animated_paths(obj)):
+    if not roles.is_sheet(obj) or not is_ever_sewn(obj):
         return None
     edges = loose_edges(mesh)
     if not len(edges):

@@ -10,7 +10,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
@@ -23,6 +22,7 @@ from ..evaluation.weight_digest import weight_digest
 from ..objects.roles import roles_of
 from ..objects.tet_estimate import has_preview
 from ..properties.role_definitions import WRAP
+from .body_features import is_ever_sewn
 from .force_fields import ALIASES, animated_properties
 from .relevant_settings import unread_scene_settings
 
@@ -156,7 +156,7 @@ def _mesh_parts(obj: bpy.types.Object, mesh: bpy.types.Mesh, waiting: list[bpy.t
     mesh.polygons.foreach_get("loop_total", sizes)
     points = raw_positions(mesh).ravel()
     parts: Parts = [points, corner_vertices(mesh), sizes, weight_digest(obj)]
-    if obj.sinew.use_seams or f"sinew.{USE_SEAMS.name}" in animated_paths(obj):
+    if is_ever_sewn(obj):
         parts.append(loose_edges(mesh))
     return [*parts, *_painted_parts(obj, mesh), *_key_parts(obj, points, waiting)]
 

@@ -224,9 +224,8 @@ def joint_parts(
     """Returns what the digest has of the constraint of an object; that and its carrier go into `waiting`."""
     own, other = obj.rigid_body_constraint, carrier(obj)
     waiting += [each for each in (obj, other) if each is not None and not is_body(each)]
-    springs = [rna.identifier for rna in own.bl_rna.properties if rna.identifier.startswith(SPRING_PREFIXES)]
-    if own.type == SPRING_TYPE:
-        springs = []
+    names_of_springs = (rna.identifier for rna in own.bl_rna.properties if rna.identifier.startswith(SPRING_PREFIXES))
+    springs = () if own.type == SPRING_TYPE else names_of_springs
     parts: Parts = ["joint", name_at_first_bake(obj, obj.name)]
     parts += rna_parts(own, {*UNREAD, *springs}, animated_paths(obj), "rigid_body_constraint.")
     for end in constraint_ends(obj):

@@ -10,19 +10,19 @@ import bpy
 from ...solver.runtime.arrays import Floats
 from ..baking.live_state import HeldBrush, LiveRun
 from ..blender_data.scene_by_session_uid import find_scene
-from ..objects.heating_exchange import heating_exchange
+from ..objects.heat_transfer_coefficient import heat_transfer_coefficient
 
 HEAT, COOL, SOFTEN, HARDEN, PUSH = "HEAT", "COOL", "SOFTEN", "HARDEN", "PUSH"
 OPPOSITES = {HEAT: COOL, SOFTEN: HARDEN}  # what a brush does with Ctrl
 NUMBER = 1  # one is held at a time
-HEAT_RADIUS = "heat_gun_radius"
+GRAB_RADIUS, HEAT_RADIUS, STIFFNESS_RADIUS = "grab_radius", "heat_gun_radius", "stiffness_brush_radius"
 # the setting of the scene that is the radius of each: that of the tool in use
 RADIUS_SETTINGS = {
     HEAT: HEAT_RADIUS,
     COOL: HEAT_RADIUS,
-    SOFTEN: "stiffness_brush_radius",
-    HARDEN: "stiffness_brush_radius",
-    PUSH: "grab_radius",
+    SOFTEN: STIFFNESS_RADIUS,
+    HARDEN: STIFFNESS_RADIUS,
+    PUSH: GRAB_RADIUS,
 }
 RADIUS_SHARE = 0.15  # of the longest side of a body, where the radius is 0
 # Heat reaches through a body, of whose shortest side this is so many times, up to so much of the longest side: a ball
@@ -74,7 +74,7 @@ def automatic_radius(setting: str, obj: bpy.types.Object) -> float:
 
 def _exchange(run: LiveRun, body: str | None, radius: float) -> dict[str, float]:
     obj = run.bodies[body].find() if body in run.bodies else None
-    return {} if obj is None or not obj.sinew.use_heat else {"exchange": heating_exchange(obj, radius)}
+    return {} if obj is None or not obj.sinew.use_heat else {"exchange": heat_transfer_coefficient(obj, radius)}
 
 
 def _strength(settings: bpy.types.PropertyGroup, kind: str, pressure: float) -> dict[str, Any]:

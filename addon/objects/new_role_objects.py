@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from . import flesh_supports, roles, tet_estimate
 from .heat_depth import speed_through
-from .heating_exchange import heating_exchange
+from .heat_transfer_coefficient import heat_transfer_coefficient
 
 HEAT_SOURCE_NAME = "Heat Source"
 # of the longest side of the body that it is made for: reach of the heat, and how far above the body it is;
@@ -63,7 +63,7 @@ def _suit_heat_source(source: bpy.types.Object, body: bpy.types.Object, unit: fl
     radius = source.sinew.source_radius = HEAT_REACH * longest
     # a large body loses more to the air than it conducts
     least = AIR_LOSS_MARGIN * settings.heat_exchange
-    source.sinew.source_exchange = max(heating_exchange(body, radius * unit), least)
+    source.sinew.source_exchange = max(heat_transfer_coefficient(body, radius * unit), least)
     above = MELTING_MARGIN * (settings.melting_point - settings.temperature)
     source.sinew.source_temperature = max(source.sinew.source_temperature, settings.temperature + above)
 

@@ -21,8 +21,7 @@ from .body_under_mouse import body_under
 from .grab import FIRST_RADIUS_SHARE
 from .units_per_pixel import units_per_pixel
 
-GRAB_RADIUS = "grab_radius"
-RADII = (GRAB_RADIUS, "heat_gun_radius", "stiffness_brush_radius")
+RADII = frozenset(brushes.RADIUS_SETTINGS.values())
 CIRCLE_PIXELS = 200.0  # radius of the circle at the largest strength
 DEFAULT_PIXELS = 50.0  # radius of the circle where neither a radius nor a body says another
 CONTROLLED = (
@@ -116,7 +115,7 @@ def _radius_at(context: bpy.types.Context, setting: str, mouse: tuple[int, int],
 def _first_radius(setting: str, obj: bpy.types.Object | None, otherwise: float) -> float:
     if obj is None:
         return otherwise
-    if setting == GRAB_RADIUS:
+    if setting == brushes.GRAB_RADIUS:
         return FIRST_RADIUS_SHARE * max(obj.dimensions)
     return brushes.automatic_radius(setting, obj)
 

@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from ..baking.addon_session import session
 from ..baking.live_state import LiveRun
-from ..live.brushes import automatic_radius
+from ..live.brushes import GRAB_RADIUS, automatic_radius
 from .units_per_pixel import units_per_pixel
 
 COLOUR = (1.0, 1.0, 1.0, 0.8)
@@ -36,7 +36,7 @@ def circle_pixels(
     near = _nearest_body(context, run, mouse)
     if near is None:
         return None
-    automatic = 0.0 if setting == "grab_radius" else automatic_radius(setting, near)
+    automatic = 0.0 if setting == GRAB_RADIUS else automatic_radius(setting, near)
     radius = float(getattr(context.scene.sinew, setting)) or automatic
     pixel = units_per_pixel(context.region, context.region_data, _centre(near), (int(mouse[0]), int(mouse[1])))
     return radius / pixel if radius > 0.0 else None

@@ -111,7 +111,7 @@ class SinewScene(_SceneProperties, bpy.types.PropertyGroup):
     )
     heat_gun_radius: FloatProperty(
         name="Radius",
-        description="Radius in which the heat gun heats bodies that run live. 0: a share of the size of the body",
+        description="Radius in which the heat gun heats bodies that run live. 0: as far as goes through the body",
         default=0.0,
         min=0.0,
         subtype="DISTANCE",

@@ -90,7 +90,7 @@ class SheetSeams(Force):
         return self._sample(step, "seam_max_force", self.seams.max_force)
 
     def _sample(self, step: ForceStep, name: str, constant: float) -> float:
-        track = f"{self.links.key.rpartition('.')[0]}.{name}"
+        track = f"body.{self.links.body_key}.{name}"
         if not step.tracks.has(track):
             return constant
         found = float(step.tracks.sample(track, step.end))

@@ -18,8 +18,8 @@ A command may have more values, which are recorded and not read: Blender adds wh
 where it is set with a bounded speed (collider_jumps.py), or within a step with "at_once": true, as what is animated. A
 brush acts until it is lifted; the same command with another place moves it. Places and lengths are in metres,
 temperatures in °C. A brush that cools by watts takes them away; one of a temperature may have an "exchange", its heat
-transfer coefficient in W/(m² K), as a heat source. The strength is how often in a second the stiffness is
-halved, or doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
+transfer coefficient in W/(m² K), as a heat source. The strength is how often in a second the stiffness is halved, or
+doubled. A grab or a move may also have a strength, a factor on the stiffness of its spring, at first 1.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.embedding import Binding
+from ...mesh.embedding import Binding, barycentric_weights
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
 from ...mesh.geometry.triangle_frames import triangle_frames
@@ -32,7 +32,7 @@ from .origin_surface import (
     sheet_length,
     softer_moduli,
 )
-from .sheet_anchors import LEGS, anchor_on_sheet, legs_on_sheet, weights_of_places
+from .sheet_anchors import LEGS, anchor_on_sheet, legs_on_sheet
 from .surface_attachments import SurfaceAttachments
 from .surface_links import SurfaceLinks
 from .target_surface import TargetSurface, animated_vertices
@@ -206,7 +206,8 @@ def _make_links(
         if origin.has_tets:
             anchor_tet, anchor_weights = anchor_on_sheet(model, target, triangle, nearest)
             corners = rest[target.surface.triangles[triangle]]
-            weights = weights_of_places(model, origin.tet[own], np.einsum("kc,kci->ki", nearest, corners))
+            places = np.einsum("kc,kci->ki", nearest, corners)
+            weights = floats(barycentric_weights(model.X, model.tets, places, origin.tet[own]))
         else:
             legs = legs_on_sheet(model, target, triangle, positions)
             anchor_tet, anchor_weights, lengths = legs.tet, legs.weights, legs.length
@@ -275,4 +276,4 @@ def _tet_anchors(
     corners = target.surface.triangles[found.triangle[own]]
     nearest = corners[np.arange(len(own), dtype=np.int64), np.argmax(found.weights[own], axis=1)]
     tet = target.tet[nearest]
-    return indices(tet), weights_of_places(model, tet, positions)
+    return indices(tet), floats(barycentric_weights(model.X, model.tets, positions, tet))

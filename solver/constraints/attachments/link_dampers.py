@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...mesh.embedding import barycentric_weights
 from ...mesh.geometry.point_tet import barycentric_rows
 from ...runtime.arrays import Floats, Indices
 from .surface_links import LinkForces, SurfaceLinks, attach_to_tets
@@ -63,11 +64,9 @@ def make_dampers(links: SurfaceLinks, strength: float, x: Floats, tets: Indices,
     if links.target.is_sheet:
         places = np.einsum("ka,kai->ki", links.anchor_weights, x[tets[tet]])
         tet, own_weights = links.tet, links.weights
-    rows, _ = barycentric_rows(x, tets[tet])
-    last = np.einsum("kij,kj->ki", rows, places - x[tets[tet, 0]])
-    weights = np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1)
-    # a flat tet carries nothing on an arm
-    is_flat = ~np.isfinite(weights).all(axis=1)
+    weights = barycentric_weights(x, tets, places, tet)
+    # a flat tet, which has no rows, carries nothing on an arm
+    is_flat = ~barycentric_rows(x, tets[tet])[0].any(axis=(1, 2))
     weights[is_flat] = own_weights[is_flat]
     return LinkDampers(weights, np.where(is_flat, 0.0, strength * links.damping / dt))
 

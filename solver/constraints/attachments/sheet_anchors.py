@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.geometry.point_tet import barycentric_rows
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.sheet_mesh import weights_in_hinges
 from ...runtime.arrays import Floats, Indices, floats, indices
@@ -68,13 +67,6 @@ def anchor_on_sheet(model: Model, target: TargetSurface, triangle: Indices, plac
     """Returns hinges, (k,), and weights, (k, 4), of places of a sheet with weights in triangles, (k,) and (k, 3)."""
     hinge = indices(target.hinge[triangle])
     return hinge, weights_in_hinges(model.tets[hinge], _triangle_nodes(model, target, triangle), place)
-
-
-def weights_of_places(model: Model, tet: Indices, places: Floats) -> Floats:
-    """Returns the weights of places [m], (k, 3), in or near tets at rest, (k,), as (k, 4)."""
-    rows, _ = barycentric_rows(model.X, model.tets[tet])
-    last = np.einsum("kij,kj->ki", rows, places - model.X[model.tets[tet, 0]])
-    return floats(np.concatenate([1.0 - last.sum(axis=1, keepdims=True), last], axis=1))
 
 
 def _triangle_nodes(model: Model, target: TargetSurface, triangle: Indices) -> Indices:

@@ -12,7 +12,7 @@ unstable once Δt² K is some four times the inertia. So what of Δt² K is abov
 added to the system, implicitly. Torques that it adds are not in balance between bodies, so below that there are none,
 and angular momentum stays. What is negative, of forces that push, is left out, so that the matrix stays definite.
 
-On bodies K is a set of points (`constraints/rigid_core/turning_points.py`).
+On bodies K is a set of points (`constraints/rigid_core/torque_points.py`).
 
 Source: Tournier, Nesme, Gilles and Faure (2015), Stable Constrained Dynamics; Andrews, Teichmann and Kry
 (2017), Geometric Stiffness for Real-time Constrained Multibody Dynamics, for the ratio.
@@ -31,7 +31,7 @@ from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
 from ..rigid_core.rigid_body_momentum import CoreBody, core_body
-from ..rigid_core.turning_points import TurningPoints, turning_points
+from ..rigid_core.torque_points import TorquePoints, torque_points
 from .joint_frames import JointEnd
 
 MAX_EXPLICIT_RATIO = 0.25  # Δt² K over the inertia, up to which K stays out of the system
@@ -53,7 +53,7 @@ class JointedCores:
     dt: float
     bodies: tuple[CoreBody, ...]
     inertia: Floats
-    points: TurningPoints
+    points: TorquePoints
     of_end: Indices
     arms: Floats
 
@@ -94,7 +94,7 @@ def jointed_cores(model: Model, ends: Sequence[JointEnd], places: Floats, x: Flo
     centre = floats(np.stack([body.centre for body in bodies]))
     of_end = np.stack([np.where(end.core >= 0, np.searchsorted(known, end.core), -1) for end in ends])
     arms = floats(places - centre[of_end])
-    return JointedCores(dt, bodies, inertia, turning_points(model, bodies, x), of_end.astype(np.int32), arms)
+    return JointedCores(dt, bodies, inertia, torque_points(model, bodies, x), of_end.astype(np.int32), arms)
 
 
 def geometric_stiffness(force: Floats, arms: Floats) -> Floats:

@@ -18,7 +18,7 @@ from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
 from ..force import Force, ForceStep
 from .joint_frames import JointEnd
-from .joint_step import JointRows, JointStep, force_along, selected_end
+from .joint_step import JointRows, JointStep, force_along
 
 ENABLED_FROM = 0.5  # of the track "enabled"
 
@@ -72,27 +72,9 @@ class Joints(Force):
                 del fields[name]
 
     def _select(self, which: Bools) -> Joints:
-        rows, numbers = self.rows, np.flatnonzero(which)
-        chosen = JointRows(
-            tuple(rows.keys[number] for number in numbers),
-            selected_end(rows.first, which),
-            selected_end(rows.second, which),
-            *(
-                getattr(rows, name)[which]
-                for name in (
-                    "mass",
-                    "size",
-                    "lower",
-                    "upper",
-                    "motor_speed",
-                    "motor_force",
-                    "spring_stiffness",
-                    "spring_damping",
-                )
-            ),
-        )
+        numbers = np.flatnonzero(which)
         joints, bodies = (tuple(values[number] for number in numbers) for values in (self.joints, self.bodies))
-        return replace(self, joints=joints, rows=chosen, bodies=bodies)
+        return replace(self, joints=joints, rows=self.rows.selected(which), bodies=bodies)
 
     def _acts(self, joint: Joint, step: ForceStep) -> bool:
         if JOINT_BROKEN_FIELD.format(key=joint.key) in step.state.fields:

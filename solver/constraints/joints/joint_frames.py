@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...mesh.geometry.barycentric_weights import barycentric_weights
-from ...runtime.arrays import Floats, Indices, floats
+from ...mesh.embedding import barycentric_weights
+from ...runtime.arrays import Bools, Floats, Indices, floats
 
 MIN_COSINE = 1.0e-6  # of the middle angle, of which the two others are one from 90 degrees on
 
@@ -53,9 +53,13 @@ class JointEnd:
             np.where(is_body[:, None, None], axes, animated[:, :3, :3]),
         )
 
+    def selected(self, which: Bools) -> JointEnd:
+        """Returns the ends of some joints, (k,)."""
+        return JointEnd(*(getattr(self, each.name)[which] for each in fields(self)))
+
     def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
         """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
-        return barycentric_weights(tets[self.tet], x, places)
+        return barycentric_weights(x, tets, places, self.tet)
 
 
 def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:

@@ -28,7 +28,7 @@ Berendsen (1977), whose constraint forces these are in the limit. Own derivation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -81,6 +81,13 @@ class JointRows:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def selected(self, which: Bools) -> JointRows:
+        """Returns the rows of some joints, (k,)."""
+        keys = tuple(key for key, is_own in zip(self.keys, which, strict=True) if is_own)
+        first, second = self.first.selected(which), self.second.selected(which)
+        numbers = (each.name for each in fields(self) if each.name not in {"keys", "first", "second"})
+        return JointRows(keys, first, second, *(getattr(self, name)[which] for name in numbers))
 
 
 class JointStep:
@@ -345,8 +352,3 @@ def force_along(load: Floats) -> Floats:
     along = load[:3] + load[ROW_COUNT : ROW_COUNT + 3]
     along[0] += load[AXIS_COUNT]
     return floats(along)
-
-
-def selected_end(end: JointEnd, which: Bools) -> JointEnd:
-    """Returns the ends of some joints, (k,)."""
-    return JointEnd(end.core[which], end.tet[which], end.weights[which], end.inverse_edges[which], end.axes[which])

@@ -19,7 +19,7 @@ from ...scene.scene import Scene
 from ..force import Force, ForceStep
 from ..point_forces import PointForces
 from .rigid_body_momentum import core_body
-from .turning_points import turning_points
+from .torque_points import torque_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class RigidDamping(Force):
             return PointForces()
         model, x = step.model, step.state.x
         parts = tuple(core_body(model, model.cores[number], x) for number in self.cores)
-        points = turning_points(model, parts, x)
+        points = torque_points(model, parts, x)
         inertia, mass = np.stack([part.inertia for part in parts]), np.array([part.mass.sum() for part in parts])
         damping = points.torque_matrices(floats(self.rates[:, 1, None, None] * inertia))
         damping[0] += (self.rates[:, 0] * mass)[:, None, None] * np.eye(3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much heat a source has to exchange with a body, so that material beside it warms within a second."""
+"""The heat transfer coefficient with which a heat source warms what is beside it within a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 HEATING_RATE = 1.0
 
 
-def heating_exchange(body: bpy.types.Object, radius: float) -> float:
+def heat_transfer_coefficient(body: bpy.types.Object, radius: float) -> float:
     """Returns the heat transfer coefficient h = `HEATING_RATE` ρ c r / s of a source [W/(m² K)].
 
     Args:

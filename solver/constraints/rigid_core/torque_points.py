@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.geometry.barycentric_weights import barycentric_weights
+from ...mesh.embedding import barycentric_weights
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
 from .rigid_body_momentum import CoreBody
@@ -22,7 +22,7 @@ SHARES = np.array([-6.0, *[1.0] * 6])  # of S at each
 
 
 @dataclass(frozen=True, eq=False)
-class TurningPoints:
+class TorquePoints:
     """The points of b cores at the start of a step.
 
     Attributes:
@@ -47,19 +47,19 @@ class TurningPoints:
         stiff, damp = (floats(each.reshape(-1, 3, 3)) for each in matrices)
         return PointForces(self.tet.ravel(), self.weights.reshape(-1, 4), np.zeros((len(stiff), 3)), stiff, damp)
 
-    def selected(self, which: Indices) -> TurningPoints:
+    def selected(self, which: Indices) -> TorquePoints:
         """Returns the points of some cores, by their numbers here."""
-        return TurningPoints(self.size[which], self.tet[:, which], self.weights[:, which])
+        return TorquePoints(self.size[which], self.tet[:, which], self.weights[:, which])
 
 
-def turning_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> TurningPoints:
+def torque_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> TorquePoints:
     """Returns the points of cores where nodes are at x [m], (n, 3)."""
     tet = np.array([_largest_tet(model, body) for body in bodies], np.int32)
     mass = np.array([body.mass.sum() for body in bodies])
     size = np.sqrt(np.array([0.5 * np.trace(body.inertia) for body in bodies]) / mass)
     at = np.stack([body.centre for body in bodies]) + size[:, None] * PLACES[:, None]
-    weights = np.stack([barycentric_weights(model.tets[tet], x, each) for each in at])
-    return TurningPoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
+    weights = np.stack([barycentric_weights(x, model.tets, each, tet) for each in at])
+    return TorquePoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
 
 
 def _largest_tet(model: Model, body: CoreBody) -> int:
