@@ -114,6 +114,21 @@ def barycentric_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indic
     from_first = points - corners[:, 0]
     inner = np.einsum("kij,kj->ki", rows, from_first)
     inner += np.einsum("kij,kj->ki", rows, from_first - np.einsum("ki,kij->kj", inner, edges))
+    return _with_first(inner)
+
+
+def affine_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:
+    """Returns barycentric weights, (k, 4), whose round-off is affine in the points, for forces that act side by side.
+
+    Forces on rigid bodies by refined weights change momenta about twice as much: with a slider between two bodies, in
+    six positions, by 3e-10 to 1.2e-9 in 96 steps, in place of 1.6e-10 to 5e-10.
+    """
+    rows, _ = barycentric_rows(nodes, tets[tet])
+    return _with_first(np.einsum("kij,kj->ki", rows, points - nodes[tets[tet, 0]]))
+
+
+def _with_first(inner: Floats) -> Floats:
+    """Returns four weights from those of the last three nodes, (k, 3)."""
     return np.concatenate([1.0 - inner.sum(axis=1, keepdims=True), inner], axis=1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...mesh.embedding import barycentric_weights
+from ...mesh.embedding import affine_weights
 from ...runtime.arrays import Bools, Floats, Indices, floats
 
 MIN_COSINE = 1.0e-6  # of the middle angle, of which the two others are one from 90 degrees on
@@ -59,7 +59,7 @@ class JointEnd:
 
     def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
         """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
-        return barycentric_weights(x, tets, places, self.tet)
+        return affine_weights(x, tets, places, self.tet)
 
 
 def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:

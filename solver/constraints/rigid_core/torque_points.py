@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.embedding import barycentric_weights
+from ...mesh.embedding import affine_weights
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
 from .rigid_body_momentum import CoreBody
@@ -58,7 +58,7 @@ def torque_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> Torq
     mass = np.array([body.mass.sum() for body in bodies])
     size = np.sqrt(np.array([0.5 * np.trace(body.inertia) for body in bodies]) / mass)
     at = np.stack([body.centre for body in bodies]) + size[:, None] * PLACES[:, None]
-    weights = np.stack([barycentric_weights(x, model.tets, each, tet) for each in at])
+    weights = np.stack([affine_weights(x, model.tets, each, tet) for each in at])
     return TorquePoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
 
 
