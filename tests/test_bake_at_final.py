@@ -15,9 +15,9 @@ from fixtures.fake_layout import FakeLayout
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until
 from fixtures.source_imports import ROOT
-from sinew.addon.baking import bake_status
+from sinew.addon.baking import bake_control, bake_status
 from sinew.addon.baking.addon_session import session
-from sinew.addon.cache import cache_folder_status, cache_paths
+from sinew.addon.cache import cache_folder_status, cache_paths, takes
 from sinew.addon.live import final_bake, grabs, run_control
 from sinew.addon.objects import roles
 from sinew.addon.panels import live_layout
@@ -116,6 +116,28 @@ def test_what_cannot_be_baked_leaves_the_scene_as_it_is(tmp_path: Path) -> None:
         bpy.ops.sinew.bake_at_final()
     bpy.ops.object.mode_set(mode="OBJECT")
     assert {name: getattr(scene.sinew, name) for name in final_bake.CHANGED} == before
+
+
+@pytest.mark.slow
+def test_a_bake_cancelled_before_its_first_frame_leaves_the_kept_run_playing(tmp_path: Path) -> None:
+    jelly()
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    run = started()
+    run_steps(run, 6)
+    run_control.stop()
+    until(lambda: session.live is None)
+    assert bpy.ops.sinew.keep_live() == {"FINISHED"}
+    kept = cache_paths.cache_folder(scene)
+    before = {name: getattr(scene.sinew, name) for name in final_bake.CHANGED}
+    final_bake.start(scene)
+    empty = cache_paths.own_folder(scene)
+    assert empty != kept
+    session.cancel()
+    bake_control.wait()
+    assert {name: getattr(scene.sinew, name) for name in final_bake.CHANGED} == before
+    assert cache_paths.cache_folder(scene) == kept and final_bake.can_bake(scene)
+    assert not empty.exists() and [take.folder for take in takes.takes(scene)] == [kept]
 
 
 @pytest.mark.slow

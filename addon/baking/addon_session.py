@@ -42,6 +42,7 @@ class RunningBake:
         pass_number: The pass that is baked where the scene has several, or None.
         following: The bake of the next pass, once it has begun.
         on_done: Begins the next pass, and returns its bake if there is one.
+        on_empty: Takes back what was changed for it in the scene where it ends without any frame.
         chosen: Session ids of the only bodies that are baked, while the others move as they are baked; None: all.
         is_dropped: Whether it was one of chosen bodies that did not come to its end, and was deleted.
         is_played: Whether Play has begun it, so that it goes on only while the animation plays.
@@ -65,6 +66,7 @@ class RunningBake:
     pass_number: int | None = None
     following: RunningBake | None = None
     on_done: Callable[[], RunningBake | None] = lambda: None
+    on_empty: Callable[[bpy.types.Scene], None] = lambda _: None
     chosen: frozenset[int] | None = None
     is_dropped: bool = False
     is_played: bool = False

@@ -220,6 +220,7 @@ def poll() -> bool:
             session.bake = None
             if scene is not None:
                 _drop_unfinished(scene, bake)
+                _take_back_empty(scene, bake)
                 move_caches_on_save.move_to_final_folder(scene)
                 cache_folder_status.invalidate()
                 running_bake_playback.show_end(scene, bake)
@@ -245,6 +246,17 @@ def _drop_unfinished(scene: bpy.types.Scene, bake: RunningBake) -> None:
     problem = simulate_selected.delete_unplayed(bake.folder)
     bake.is_dropped = not bake.folder.exists()
     if problem is not None:
+        last_failure.store_error_event(scene, problem.as_event())
+
+
+def _take_back_empty(scene: bpy.types.Scene, bake: RunningBake) -> None:
+    """Takes back what was changed in the scene for a bake that has ended before its first frame."""
+    cache_folder_status.invalidate()
+    if bake.driver.job.phase == "done" or cache_folder_status.read_status(bake.folder).last_frame is not None:
+        return
+    try:
+        bake.on_empty(scene)
+    except SinewError as problem:
         last_failure.store_error_event(scene, problem.as_event())
 
 

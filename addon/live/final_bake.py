@@ -6,12 +6,13 @@ The inputs are read at the steps of the run, so that colliders have its very mat
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import bpy
 
-from ...solver.bake.cache import layout
+from ...solver.bake.cache import delete_bake, layout
 from ...solver.runtime.errors import BadInput, SinewError
 from ...solver.scene.settings.simulation_settings import FINAL
 from ..baking import bake_control, bake_status
@@ -62,10 +63,21 @@ def start(scene: bpy.types.Scene) -> RunningBake:
         substeps=steps * math.ceil(own.substeps / steps),
     )
     try:
-        return bake_control.start(scene)
+        bake = bake_control.start(scene)
     except SinewError:
         _set(own, **before)
         raise
+    bake.on_empty = functools.partial(_play_kept_run_again, take=own.take, before=before)
+    return bake
+
+
+def _play_kept_run_again(scene: bpy.types.Scene, take: str, before: dict[str, Any]) -> None:
+    """Gives the scene back its settings, and deletes the take without frames, unless the artist has chosen another."""
+    if scene.sinew.take != take:
+        return
+    empty = cache_paths.own_folder(scene)
+    _set(scene.sinew, **before)
+    delete_bake(empty)
 
 
 def _kept_run(scene: bpy.types.Scene) -> CacheStatus | None:
