@@ -210,12 +210,16 @@ def look_at(camera: bpy.types.Object, target: tuple[float, float, float]) -> Non
     camera.rotation_euler = (Vector(target) - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
-def look_through_camera() -> None:
-    """Lets the 3D views of the file open on what the camera sees; at first they show ten metres around the origin."""
+def prepare_views() -> None:
+    """Lets the 3D views of the file open with their sidebar, where Sinew is, on what the camera sees.
+
+    At first they show ten metres around the origin, and no sidebar.
+    """
     for screen in bpy.data.screens:
         for area in screen.areas:
             if area.type == "VIEW_3D":
                 area.spaces.active.region_3d.view_perspective = "CAMERA"
+                area.spaces.active.show_region_ui = True
 
 
 def light_and_camera(place: tuple[float, float, float], target: tuple[float, float, float], lens: float = 50.0) -> None:
@@ -227,7 +231,7 @@ def light_and_camera(place: tuple[float, float, float], target: tuple[float, flo
     look_at(camera, target)
     scene.collection.objects.link(camera)
     scene.camera = camera
-    look_through_camera()
+    prepare_views()
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
     sun.data.energy, sun.data.angle = 2.2, math.radians(8)
     sun.rotation_euler = (math.radians(48), math.radians(8), math.radians(35))
