@@ -84,6 +84,15 @@ def test_the_page_tells_all_of_it(tmp_path, monkeypatch):
     assert told["benchmarks"]["some"]["values"] == {"ms": 10.0}
     assert [Row(**row) for row in told["benchmarks"]["some"]["rows"]] == ROWS
 
+    monkeypatch.setattr(page, "names", lambda: ("some", "other"))
+    monkeypatch.setattr(page, "STORE", tmp_path / "another clone")
+    assert page.write() == ["other"]
+    result_store.store_result(page.STORE, "other", Result([]), 60.0, date="2026-11-29", machine="a machine")
+    assert page.write() == []
+    both = page.PAGE.read_text(encoding="utf-8")
+    assert "`make bench ARGS=some`, 3 s on 2026-11-22" in both and "`make bench ARGS=other`, 60 s on 2026-11-29" in both
+    assert (tmp_path / "docs" / page.PICTURES / "some.png").is_file()
+
 
 def test_who_is_compared_takes_turns():
     called = []

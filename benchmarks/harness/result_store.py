@@ -49,11 +49,12 @@ def picture_name(name: str, number: int) -> str:
 
 
 def copy_pictures(folder: Path, found: dict[str, dict[str, Any]], to: Path) -> None:
-    """Replaces the pictures of the page by the stored ones."""
+    """Replaces the pictures of the page by those in a folder; keeps those of results that are not in the folder."""
     to.mkdir(parents=True, exist_ok=True)
     names = {picture_name(name, number) for name, kept in found.items() for number in range(len(kept["captions"]))}
     for name in sorted(names):
-        copy_file(folder / name, to / name)
+        if (folder / name).is_file():
+            copy_file(folder / name, to / name)
     for path in to.iterdir():
         if path.is_file() and path.name not in names:
             path.unlink()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes docs/performance.md from the stored results of the last run of every benchmark."""
+"""Writes docs/performance.md from the stored results of the last run of every benchmark.
+
+What did not run in this clone stays as the page has it, with its date.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +39,16 @@ ratios between machines, not milliseconds.
 
 
 def load_stored(name: str) -> dict[str, Any] | None:
-    """Returns the stored result of a benchmark, or None if it never ran."""
-    return result_store.load_result(STORE, name, Row)
+    """Returns the result of the last run of a benchmark in this clone, else that of the page; None: it never ran."""
+    return result_store.load_result(STORE, name, Row) or load_published(name)
+
+
+def load_published(name: str) -> dict[str, Any] | None:
+    """Returns the result of a benchmark that the page tells, or None if it tells none."""
+    if not TABLE.is_file():
+        return None
+    kept = json.loads(TABLE.read_text(encoding="utf-8"))["benchmarks"].get(name)
+    return kept and {**kept, "rows": [Row(**row) for row in kept["rows"]]}
 
 
 def load_all_stored() -> dict[str, dict[str, Any]]:
