@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Galerkin projection PᵀA P of a system on the motions of rigid cores, with Pᵀ(b − A v0), in one pass over A."""
+"""Galerkin projection PᵀA P of a system on the motions of rigid cores, with Pᵀ(b − A v0), in one pass over A.
+
+What joins two cores is added up for their rigid motions first, (6, 6), and goes to their points once for each pair.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ class ProjectionArrays(NamedTuple):
     """What makes P, for kernels.
 
     Attributes:
-        core_of, row_of, block_target, row_stride: Of the `ReducedPattern`.
+        core_of, row_of, block_target, row_stride, pair_of_block: Of the `ReducedPattern`.
         arms: r [m], (n, 3), read at nodes of cores.
         C: u ← y, (cores, 6, 9).
     """
@@ -24,6 +27,7 @@ class ProjectionArrays(NamedTuple):
     row_of: Indices
     block_target: Indices
     row_stride: Indices
+    pair_of_block: Indices
     arms: Floats
     C: Floats
 
@@ -33,23 +37,30 @@ class ReducedSystem(NamedTuple):
 
     Attributes:
         inner: Σ (I, −[r_i]×)ᵀ A_ij (I, −[r_j]×) within each core, (cores, 6, 6).
+        coupling: The same between the two cores of each pair, (pairs, 6, 6).
         values: The other blocks of PᵀA P, (b, 9).
         b: Pᵀ(b − A v0), (rows, 3).
     """
 
     inner: Floats
+    coupling: Floats
     values: Floats
     b: Floats
 
     @staticmethod
-    def zeros(core_count: int, block_count: int, row_count: int) -> ReducedSystem:
+    def zeros(core_count: int, pair_count: int, block_count: int, row_count: int) -> ReducedSystem:
         """Returns a system that is zero."""
-        return ReducedSystem(np.zeros((core_count, 6, 6)), np.zeros((block_count, 9)), np.zeros((row_count, 3)))
+        return ReducedSystem(
+            np.zeros((core_count, 6, 6)),
+            np.zeros((pair_count, 6, 6)),
+            np.zeros((block_count, 9)),
+            np.zeros((row_count, 3)),
+        )
 
 
 @kernel()
 def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
-    """Writes the blocks of PᵀA P but for those within a core, and Pᵀ(b − A v0).
+    """Writes the blocks of PᵀA P between nodes outside cores and all else, and Pᵀ(b − A v0); adds up those of cores.
 
     A node i of a core has P_i = (I, −[r_i]×) C, r_i from the core's centre.
 
@@ -70,7 +81,7 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
         projection.row_stride,
     )
     arms, C = projection.arms, projection.C
-    inner, reduced, out = system.inner, system.values, system.b
+    inner, coupling, reduced, out = system.inner, system.coupling, system.values, system.b
     for i in range(len(row_start) - 1):
         ci, row = core_of[i], row_of[i]
         fx, fy, fz = b[i, 0], b[i, 1], b[i, 2]
@@ -108,15 +119,12 @@ def reduce_blocks(matrix, b, given, is_moved, projection, into, system):
                             reduced[block_target[k] + (c // 3) * row_stride[k], 3 * (c % 3) + a] += column_product(
                                 into, a, C[ci], c
                             )
-                elif ci == cj:
-                    for m in range(6):
-                        row_of_inner = lever_arm_product(arms[j], into[m, 0], into[m, 1], into[m, 2])
-                        for c in range(6):
-                            inner[ci, m, c] += row_of_inner[c]
                 else:
-                    add_core_coupling(
-                        into, arms[j, 0], arms[j, 1], arms[j, 2], C[ci], C[cj], block_target[k], row_stride[k], reduced
-                    )
+                    total = inner[ci] if ci == cj else coupling[projection.pair_of_block[k]]
+                    for m in range(6):
+                        numbers = lever_arm_product(arms[j], into[m, 0], into[m, 1], into[m, 2])
+                        for c in range(6):
+                            total[m, c] += numbers[c]
         if ci < 0:
             out[row, 0], out[row, 1], out[row, 2] = fx, fy, fz
         else:
@@ -141,15 +149,28 @@ def column_product(into, a, C, c):
     return total
 
 
-@kernel(device_only=True)
-def add_core_coupling(into, x, y, z, one, other, first_block, row_stride, reduced):
-    """Adds what joins two cores: `into` is (I, −[r_i]×)ᵀ A_ij, (6, 3), and (x, y, z) is r_j."""
-    for c in range(9):
-        for d in range(9):
-            total = 0.0
-            for m in range(6):
-                p, q, r = into[m, 0], into[m, 1], into[m, 2]
-                share = p * other[0, d] + q * other[1, d] + r * other[2, d]
-                share += (y * r - z * q) * other[3, d] + (z * p - x * r) * other[4, d] + (x * q - y * p) * other[5, d]
-                total += one[m, c] * share
-            reduced[first_block + (c // 3) * row_stride + d // 3, 3 * (c % 3) + d % 3] += total
+@kernel()
+def project_coupling(coupling, pair_cores, first_block, row_stride, C, into, values):
+    """Adds what joins pairs of cores to the blocks of their points.
+
+    Args:
+        coupling: Of each pair, (p, 6, 6), as `ReducedSystem` has it.
+        pair_cores, first_block, row_stride: Of the `ReducedPattern`: pair_cores, pair_target, pair_stride.
+        C: u ← y, (cores, 6, 9).
+        into: Work space, (6, 9).
+        values: Out: the blocks of PᵀA P, (b, 9).
+    """
+    for p in range(len(coupling)):
+        one, other = C[pair_cores[p, 0]], C[pair_cores[p, 1]]
+        for m in range(6):
+            for d in range(9):
+                total = 0.0
+                for q in range(6):
+                    total += coupling[p, m, q] * other[q, d]
+                into[m, d] = total
+        for c in range(9):
+            for d in range(9):
+                total = 0.0
+                for m in range(6):
+                    total += one[m, c] * into[m, d]
+                values[first_block[p] + (c // 3) * row_stride[p] + d // 3, 3 * (c % 3) + d % 3] += total

@@ -28,6 +28,9 @@ class ReducedPattern:
         row_of: Its row here, of a node of a core the first of its three, (n,).
         block_target: First block of PᵀA P to which each block of A adds, (b,).
         row_stride: Distance from there to the block below it, in the next row of PᵀA P, (b,).
+        pair_of_block: The pair of different cores that each block of A joins, −1 for none, (b,).
+        pair_cores: The cores of each pair, that of the row first, (p, 2).
+        pair_target, pair_stride: Its `block_target` and `row_stride`, (p,) each.
         skin, skin_row: Nodes that belong to no core, and their rows here, (s,) each.
         core_row: First row of each core.
     """
@@ -37,6 +40,10 @@ class ReducedPattern:
     row_of: Indices
     block_target: Indices
     row_stride: Indices
+    pair_of_block: Indices
+    pair_cores: Indices
+    pair_target: Indices
+    pair_stride: Indices
     skin: Indices
     skin_row: Indices
     core_row: Indices
@@ -92,8 +99,13 @@ def _make_reduced_pattern(pattern: BlockPattern, cores: Sequence[RigidCore]) -> 
         chunk_start=chunk_start, chunk_island=chunk_island, island_start=starts,
     )  # fmt: skip
     skin = np.flatnonzero(core_of < 0)
+    pairs = np.flatnonzero((high == POINT_COUNT) & (wide == POINT_COUNT) & (base != keys % count))
+    pair_of_key = np.full(len(keys), -1, np.int32)
+    pair_of_key[pairs] = np.arange(len(pairs), dtype=np.int32)
+    pair_cores = np.stack([core_of[rows[first[pairs]]], core_of[pattern.column[first[pairs]]]], axis=1)
     return ReducedPattern(
         reduced, core_of, row_of.astype(np.int32), place[block].astype(np.int32), length[base][block].astype(np.int32),
+        pair_of_key[block], pair_cores, place[pairs].astype(np.int32), length[base][pairs].astype(np.int32),
         skin.astype(np.int32), row_of[skin].astype(np.int32), core_row.astype(np.int32),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from ...linalg.pcg import SolveResult
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, indices
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
-from .galerkin_projection import ProjectionArrays, ReducedSystem, reduce_blocks
+from .galerkin_projection import ProjectionArrays, ReducedSystem, project_coupling, reduce_blocks
 from .reduced_pattern import ReducedPattern, ReducedPatterns
 from .rigid_body_batch import BatchDofs, batch_dofs, batch_numbers, rigid_body_batch
 from .rigid_body_momentum import angular_momentum, core_body, mass_mean
@@ -80,14 +80,19 @@ def solve_with_cores(
         given[way.body.core.nodes] = way.body.velocities(way.prescribed_motion[:3], way.prescribed_motion[3:])
     is_moved = bool(batch.prescribed_motion.any()) or any(way.prescribed_motion.any() for way in ways)
     count = small.pattern.node_count
-    reduced = ReducedSystem.zeros(len(cores), small.pattern.block_count, count)
+    reduced = ReducedSystem.zeros(len(cores), len(small.pair_cores), small.pattern.block_count, count)
     C = np.empty((len(cores), 6, 3 * POINT_COUNT))
     C[in_batch] = batch.C
     for number, way in zip(others, ways, strict=True):
         C[number] = way.C
-    projection = ProjectionArrays(small.core_of, small.row_of, small.block_target, small.row_stride, arms, C)
+    projection = ProjectionArrays(
+        small.core_of, small.row_of, small.block_target, small.row_stride, small.pair_of_block, arms, C
+    )
     matrix = BlockRows(pattern.row_start, pattern.column, values)
     reduce_blocks(matrix, b, given, is_moved, projection, np.empty((6, 3)), reduced)
+    if len(small.pair_cores):
+        pairs = small.pair_cores, small.pair_target, small.pair_stride
+        project_coupling(reduced.coupling, *pairs, C, np.empty((6, 9)), reduced.values)
     asked_rows = _AskedRows(is_free, v, x, likely)
     free, y, places, rest, guess = _rows(small, model, list(zip(others, ways, strict=True)), batch, asked_rows)
     _add_batch(small, batch, reduced)
