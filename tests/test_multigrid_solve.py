@@ -259,6 +259,14 @@ def test_it_takes_over_where_block_jacobi_takes_long():
     assert sooner.converged and JACOBI_ITERATIONS_IF_HARD < sooner.iterations < JACOBI_ITERATIONS
 
 
+def test_multigrid_begins_at_once_for_tolerances_that_ask_for_it():
+    model, _, is_free = bar_problem((4, 4, 24), 0.45)
+    lattices = LatticeMultigrid(model.X, immediate_tolerance=0.01)
+    assert lattices.iteration_limit(model.pattern, is_free, 0.01) == (0, 0)
+    assert lattices.iteration_limit(model.pattern, is_free, 0.011)[0] == JACOBI_ITERATIONS
+    assert LatticeMultigrid(model.X).iteration_limit(model.pattern, is_free, 0.01)[0] == JACOBI_ITERATIONS
+
+
 def test_many_small_islands_are_left_to_block_jacobi_for_long():
     """Together they have more nodes than a system that is left to it; each is no harder for that."""
     nodes, tets = jittered(bar, (3, 3, 12))

@@ -212,8 +212,9 @@ def test_an_active_muscle_comes_back_from_a_random_scatter(model, reach, tmp_pat
     reach(SECTION, f"{text}: inverted tets of ten seeds", inverted, 0, inverted == 0)
     text += f": back at rest (median {np.median(iterations):g} Newton iterations)"
     if model == "full":
-        # no bound is set: 9 of 10 were seen, in a median of 44.5 iterations, with no tet inside out. Along a fibre that
-        # is shorter than at rest the full model has 500 Pa against a pull of 300 kPa
+        # no bound is set: 7 to 9 of 10 were seen, in a median of 44 to 49 iterations, with no tet inside out, as linear
+        # solves changed within their tolerance. Along a fibre that is shorter than at rest the full model has 500 Pa
+        # against a pull of 300 kPa
         print(f"{text}: {back} of 10")
     else:
         reach(SECTION, text, back, "9 of 10", back >= 9)

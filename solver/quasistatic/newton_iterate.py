@@ -11,7 +11,7 @@ import numpy as np
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
 from ..linalg.block_system import BlockSystem, StoppingCriteria
-from ..linalg.multigrid.lattice_multigrid import LatticeMultigrid
+from ..linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, LatticeMultigrid
 from ..linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ..mechanics.elements.inverted_tet_count import count_inverted
 from ..mechanics.hyperelastic.hyperelastic_bodies import (
@@ -37,6 +37,9 @@ from .potential_forces import PotentialForces
 from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
+# Relative residual to which muscles solve at most, so multigrid begins at once: iterations of block Jacobi before it
+# take more than they save. Not in a tangle, where those take away what is rough
+IMMEDIATE_TOLERANCE_OF_MUSCLES = 1.0e-2
 TRUE_TANGENT_RESIDUAL = 1.0e-2  # residual from which the true tangent is tried
 # Where the true tangent is hardly definite, or not, conjugate gradients take forever; what cycles of multigrid have
 # found by then still lowers the energy, if it leaves less than this of the forces. Iterations of block Jacobi, which
@@ -254,7 +257,12 @@ class NewtonIterate:
         d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
         pattern, values, lattices = self._system()
         self.potentials.begin_step()
-        lattices = replace(lattices, is_hard=self.is_hard, is_same=self.is_hard and self.is_matrix_solved)
+        lattices = replace(
+            lattices,
+            is_hard=self.is_hard,
+            is_same=self.is_hard and self.is_matrix_solved,
+            immediate_tolerance=self._immediate_tolerance,
+        )
         tied = self.potentials.tied_nodes()
         solved = pcg.solve(
             BlockSystem(pattern, values, b, self.is_free),
@@ -266,6 +274,11 @@ class NewtonIterate:
         self.cg_iterations += solved.iterations
         self.system_count += 1
         return d, solved.residual
+
+    @property
+    def _immediate_tolerance(self) -> float:
+        is_muscle = self.law is not None and self.law.anisotropic_term is not None
+        return IMMEDIATE_TOLERANCE_OF_MUSCLES if is_muscle and not self.potentials.is_tangled else IMMEDIATE_TOLERANCE
 
     def _system(self) -> tuple[BlockPattern, Floats, LatticeMultigrid]:
         """Returns the tangent of the last evaluation with contacts between different tets, and its preconditioner."""

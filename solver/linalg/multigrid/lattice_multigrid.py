@@ -41,8 +41,9 @@ class LatticeMultigrid:
 
     Attributes:
         X: Nodes at rest [m], (n, 3).
-        starts_immediately: Whether a small tolerance is reason enough; False where masses make most systems easy: then
-            a system is hard only if block Jacobi has not solved it in some iterations.
+        starts_immediately: Whether a tolerance of `immediate_tolerance` or less is reason enough to begin at once;
+            False where masses make most systems easy: then a system is hard only if block Jacobi has not solved it in
+            some iterations.
         mesh: The pattern whose blocks are the edges of the mesh, where matrices have more; None: the matrix's own.
         has_couplings: Whether blocks of the pattern belong to couplings of more nodes than a tet has, such as contacts.
         keeps_zero_blocks: Whether blocks outside the mesh may be zeros that earlier contacts have left.
@@ -52,6 +53,7 @@ class LatticeMultigrid:
         max_jacobi_iterations: Iterations of block Jacobi that come first for a matrix not known to be hard.
         rates: What decides whether block Jacobi goes on after these, and whether multigrid hands back to it; None: they
             never do.
+        immediate_tolerance: Relative residual; see `starts_immediately`.
         max_jacobi_iterations_left: With `rates`: block Jacobi also goes on where so many more would do.
         workspace: Arrays of its levels; with `kept`, those of that are used instead.
     """
@@ -66,6 +68,7 @@ class LatticeMultigrid:
     kept: ReusedHierarchy | None = None
     max_jacobi_iterations: int = JACOBI_ITERATIONS
     rates: MeasuredRates | None = None
+    immediate_tolerance: float = IMMEDIATE_TOLERANCE
     max_jacobi_iterations_left: int = 0
     workspace: MultigridWorkspace = field(default_factory=MultigridWorkspace)
 
@@ -76,7 +79,7 @@ class LatticeMultigrid:
         if self.rates and self.rates.multigrid is not None:
             return self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
         is_there = self.is_same or (self.kept and self.kept.is_available(pattern, is_free))
-        if is_there or (self.starts_immediately and tolerance <= IMMEDIATE_TOLERANCE):
+        if is_there or (self.starts_immediately and tolerance <= self.immediate_tolerance):
             return 0, 0
         return JACOBI_ITERATIONS_IF_HARD if self.is_hard else self.max_jacobi_iterations, JACOBI_ITERATIONS_IF_SMALL
 
