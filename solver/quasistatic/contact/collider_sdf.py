@@ -11,65 +11,102 @@ Source: S07, section 3.10.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...contact.colliders.collider_narrow_phase import MIN_FACING_COSINE, triangle_normal
 from ...contact.colliders.rigid_colliders import BuiltCollider
-from ...mesh.geometry.closest_point import closest_point
+from ...mesh.geometry.closest_point import box_distance2, closest_point
 from ...mesh.geometry.triangle_bvh import STACK_SIZE
 from ...mesh.geometry.winding_number import winding_number
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
 
 SURFACE_TOLERANCE = 1.0e-9  # distance in collider sizes below which the direction out is that of the triangle
+CLEARANCE_ROUNDING = 1.0e-9  # of the size of a collider: by so much points are taken to be nearer
 POINTS_PER_TASK = 256
 
 
-def penetration_depths(
-    collider: BuiltCollider, pose: Floats, points: Floats, side: np.ndarray, reach: Floats, extra_thickness: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Returns the depths of points in a collider.
+@dataclass(frozen=True, eq=False)
+class ColliderClearance:
+    """By how much points may move before they may be in a collider, which stays where it is; written by every search.
 
-    Args:
-        collider, pose: Its pose as rows R | t, (4, 3).
-        points: [m], (k, 3).
+    Attributes:
+        origin: Where each point was when its distance was computed last [m], (k, 3).
+        distance: By how much it may move from there, less than nothing where that is unknown [m], (k,).
+    """
+
+    origin: Floats
+    distance: Floats
+
+    @staticmethod
+    def unknown(count: int, ignoring: Bools | None = None) -> ColliderClearance:
+        """Returns that of points that have not been searched; those that ignore the collider, (k,), are never in it."""
+        distance = np.full(count, -1.0)
+        if ignoring is not None:
+            distance[ignoring] = np.inf
+        return ColliderClearance(np.zeros((count, 3)), distance)
+
+
+class PenetratingPoints(NamedTuple):
+    """Points in a collider: their numbers, (c,), and their φ, −∇φ and the definite part of ∂²(½ φ²)."""
+
+    point: npt.NDArray[np.int64]
+    depth: Floats
+    normal: Floats
+    curvature: Floats
+
+
+class SearchedPoints(NamedTuple):
+    """Points that may be in a collider, in space, k of them.
+
+    Attributes:
+        positions: [m], (k, 3).
         side: 1 or −1, the side of an open sheet that a point belongs to, (k,).
         reach: Depth behind an open sheet up to which it pushes [m], (k,).
         extra_thickness: Distance beyond the collider's thickness that points keep [m], (k,).
-
-    Returns:
-        φ > 0 inside [m], 0 elsewhere, (k,); −∇φ, the direction out, (k, 3); the definite part of ∂²(½ φ²), (k, 3, 3).
     """
-    R, t = pose[:3], pose[3]
-    local, thickness = (points - t) @ R, collider.thickness + extra_thickness
-    depth, normal, curvature = np.zeros(len(points)), np.zeros((len(points), 3)), np.zeros((len(points), 3, 3))
+
+    positions: Floats
+    side: np.ndarray
+    reach: Floats
+    extra_thickness: Floats
+
+
+def find_penetrating_points(
+    collider: BuiltCollider, pose: Floats, points: SearchedPoints, clearance: ColliderClearance
+) -> PenetratingPoints:
+    """Returns the points that are in a collider; `pose` is that of the collider as rows R | t, (4, 3)."""
+    which = np.empty(len(points.positions), np.int64)
+    which = which[: select_unclear(points.positions, clearance.origin, clearance.distance, which)]
+    R, t, count = pose[:3], pose[3], len(which)
+    depth, normal, curvature = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
     if collider.bvh is None:
-        depth[:] = np.maximum(thickness - local @ collider.normal, 0.0)
-        normal[:] = collider.normal
-        curvature[:] = np.outer(collider.normal, collider.normal)
-        return depth, normal @ R.T, R @ curvature @ R.T
-    arrays, is_closed = collider.bvh.arrays, collider.is_closed
-    near = _points_near(arrays.boxes[0], local, thickness if is_closed else thickness + reach)
-    given = thickness[near], local[near], side[near], reach[near]
-    found = np.zeros(len(near)), np.zeros((len(near), 3)), np.zeros((len(near), 3, 3))
+        height = (points.positions[which] - t) @ R @ collider.normal
+        depth[:] = np.maximum(collider.thickness + points.extra_thickness[which] - height, 0.0)
+        normal[:], curvature[:] = collider.normal, np.outer(collider.normal, collider.normal)
+    else:
+        given = collider.bvh.arrays, collider.is_closed, float(collider.thickness), np.ascontiguousarray(pose)
 
-    def work(part: slice) -> None:
-        fill_penetration_depths(arrays, is_closed, *(each[part] for each in given), *(each[part] for each in found))
+        def work(part: slice) -> None:
+            found = depth[part], normal[part], curvature[part]
+            fill_penetration_depths(*given, which[part], points, clearance.origin, clearance.distance, *found)
 
-    run_in_chunks(len(near), work, POINTS_PER_TASK)
-    is_inside = found[0] > 0.0
-    inside = near[is_inside]
-    depth[inside] = found[0][is_inside]
-    normal[inside] = found[1][is_inside] @ R.T
-    curvature[inside] = R @ found[2][is_inside] @ R.T
-    return depth, normal, curvature
+        run_in_chunks(count, work, POINTS_PER_TASK)
+    inside = np.flatnonzero(depth > 0.0)
+    return PenetratingPoints(which[inside], depth[inside], normal[inside] @ R.T, R @ curvature[inside] @ R.T)
 
 
-def _points_near(box: Floats, points: Floats, margin: Floats) -> np.ndarray:
-    """Returns the numbers of points that are in a box, (6,), enlarged by a margin [m], (k,)."""
-    return np.flatnonzero(((points >= box[:3] - margin[:, None]) & (points <= box[3:] + margin[:, None])).all(axis=1))
+def penetration_depths(collider: BuiltCollider, pose: Floats, points: SearchedPoints) -> Floats:
+    """Returns the depths of points in a collider, 0 outside [m], (k,); see `find_penetrating_points`."""
+    count = len(points.positions)
+    found, depth = find_penetrating_points(collider, pose, points, ColliderClearance.unknown(count)), np.zeros(count)
+    depth[found.point] = found.depth
+    return depth
 
 
 def sheet_sides(collider: BuiltCollider, pose: Floats, points: Floats) -> np.ndarray:
@@ -95,46 +132,86 @@ def fill_sheet_sides(mesh, points, side):
 
 
 @kernel()
-def fill_penetration_depths(mesh, is_closed, thickness, points, side, reach, depth, normal, curvature):
+def select_unclear(points, origin, distance, which):
+    """Writes the numbers of points that have moved so far from their origins that they may touch; returns how many."""
+    count = 0
+    for k in range(len(points)):
+        moved = 0.0
+        for i in range(3):
+            moved += (points[k, i] - origin[k, i]) ** 2
+        which[count] = k
+        count += 0 if distance[k] > 0.0 and moved < distance[k] * distance[k] else 1
+    return count
+
+
+@kernel()
+def fill_penetration_depths(
+    mesh, is_closed, own_thickness, pose, which, searched, origin, distance, depth, normal, curvature
+):  # fmt: skip
     """Writes depths, directions out and definite curvatures of points in or near the box of a mesh, `BvhArrays`.
 
-    See `penetration_depths`.
+    Args:
+        mesh, is_closed: The collider.
+        own_thickness, pose: Its thickness [m] and pose, as rows R | t, (4, 3).
+        which: Numbers of points, (w,).
+        searched: All `SearchedPoints`.
+        origin, distance: Of all points, out: `ColliderClearance`.
+        depth, normal, curvature: Of these points, zeros at first, out, (w,), (w, 3), (w, 3, 3).
     """
     boxes, tree, corners, moments = mesh
-    stack, n, r = np.empty(STACK_SIZE, np.int64), np.empty(3), np.empty(3)
+    stack, n, r, p = np.empty(STACK_SIZE, np.int64), np.empty(3), np.empty(3), np.empty(3)
     size = 0.0
     for i in range(3):
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
-    for k in range(len(points)):
-        x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        limit = np.inf if is_closed else thickness[k] + reach[k]
-        d2, t, u, v, w = closest_point(boxes, tree, corners, x, y, z, limit * limit, stack)
+    for k in range(len(which)):
+        point = which[k]
+        for i in range(3):
+            origin[point, i], p[i] = searched.positions[point, i], 0.0
+        for i in range(3):
+            along = searched.positions[point, i] - pose[3, i]
+            for j in range(3):
+                p[j] += along * pose[i, j]
+        x, y, z = p[0], p[1], p[2]
+        thickness = own_thickness + searched.extra_thickness[point]
+        limit = thickness if is_closed else thickness + searched.reach[point]
+        apart = math.sqrt(box_distance2(boxes, 0, x, y, z))
+        distance[point] = clear_distance(apart, limit, size)
+        if apart > limit:
+            continue
+        most = np.inf if is_closed else limit
+        d2, t, u, v, w = closest_point(boxes, tree, corners, x, y, z, most * most, stack)
         if t < 0:
             continue
         triangle_normal(corners, t, n)
         d, height = math.sqrt(d2), 0.0
         for i in range(3):
-            r[i] = points[k, i] - (u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i])
+            r[i] = p[i] - (u * corners[t, i] + v * corners[t, 3 + i] + w * corners[t, 6 + i])
             height += n[i] * r[i]
         is_on = d <= SURFACE_TOLERANCE * size
         if is_closed:
-            if d2 > limit * limit:
-                continue
             is_inside = height < 0.0 if is_on else abs(winding_number(tree, corners, moments, x, y, z)) > 0.5
         else:
             if abs(height) < MIN_FACING_COSINE * d:
                 continue
             for i in range(3):
-                n[i] *= side[k]
-            is_inside = height * side[k] < 0.0
-        phi = thickness[k] + d if is_inside else thickness[k] - d
+                n[i] *= searched.side[point]
+            is_inside = height * searched.side[point] < 0.0
+        phi = thickness + d if is_inside else thickness - d
         if phi <= 0.0:
+            if is_closed:
+                distance[point] = clear_distance(d, thickness, size)
             continue
         depth[k] = phi
         sign = -1.0 if is_inside else 1.0
         for i in range(3):
             normal[k, i] = n[i] if is_on else sign * r[i] / d
         add_curvature(corners, t, u, v, w, is_inside and not is_on, normal[k], curvature[k])
+
+
+@kernel(device_only=True)
+def clear_distance(apart, thickness, size):
+    """Returns by how much a point may move that is so far from a mesh before its thickness is reached [m]."""
+    return apart - thickness - CLEARANCE_ROUNDING * size
 
 
 @kernel(device_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...contact.colliders.rigid_colliders import POSED_KEY_SUFFIX
+from ...contact.colliders.rigid_colliders import POSED_KEY_SUFFIX, BuiltCollider
 from ...linalg.point_stiffness_assembly import add_point_terms
 from ...runtime.arrays import Bools, Floats
 from ...scene.tracks import TrackReader
@@ -72,6 +72,7 @@ class ContactPenalty:
         self._is_frozen = False
         self._linearised: LinearisedContacts | None = None
         self._couplings: NodeCouplings | None = None
+        self._clearances = [self._unknown_clearance(collider) for collider in contact.colliders] if self.poses else []
         self._in_colliders: tuple[Floats, list[ColliderPenetrations]] | None = None
 
     def energies(self, x: Floats) -> Floats:
@@ -190,27 +191,27 @@ class ContactPenalty:
             self._in_colliders = x, self._find_collider_penetrations(x)
         return self._in_colliders[1]
 
+    def _unknown_clearance(self, collider: BuiltCollider) -> collider_sdf.ColliderClearance:
+        ignoring = self.contact.ignoring_points.get(collider.key.removesuffix(POSED_KEY_SUFFIX))
+        return collider_sdf.ColliderClearance.unknown(len(self.contact.points), ignoring)
+
     def _find_collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
         if not self.poses:
             return []
         positions, result = self.contact.positions(x), []
         reach = SHEET_PENETRATION_REACH * self.contact.points.tet_size
-        for collider, pose, side in zip(self.contact.colliders, self.poses, self.sides, strict=True):
+        given = self.contact.colliders, self.poses, self.sides, self._clearances
+        for collider, pose, side, clearance in zip(*given, strict=True):
             key = collider.key.removesuffix(POSED_KEY_SUFFIX)
-            ignoring = self.contact.ignoring_points.get(key)
-            felt = np.arange(len(positions), dtype=np.int64) if ignoring is None else np.flatnonzero(~ignoring)
-            if not len(felt):
-                continue
-            depth, normal, curvature = collider_sdf.penetration_depths(
-                collider, pose, positions[felt], side[felt], reach[felt], self.contact.extra_thickness[felt]
-            )
+            points = collider_sdf.SearchedPoints(positions, side, reach, self.contact.extra_thickness)
+            which, depth, normal, curvature = collider_sdf.find_penetrating_points(collider, pose, points, clearance)
             overlap = self.contact.rest_overlap.get(key)
             if overlap is not None:
-                depth, curvature = _beyond_overlap(depth, normal, curvature, overlap[felt])
+                depth, curvature = _beyond_overlap(depth, normal, curvature, overlap[which])
             deep = np.flatnonzero(depth > 0.0)
             if len(deep):
                 curvature = np.ascontiguousarray(curvature[deep])
-                result.append(ColliderPenetrations(collider.key, felt[deep], depth[deep], normal[deep], curvature))
+                result.append(ColliderPenetrations(collider.key, which[deep], depth[deep], normal[deep], curvature))
         return result
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
 from ...contact.colliders.rigid_colliders import BuiltCollider, posed_collider
 from ...quasistatic.contact import ContactPenalty, FleshContact, contact_penalty_at_poses
-from ...quasistatic.contact.collider_sdf import penetration_depths, sheet_sides
+from ...quasistatic.contact.collider_sdf import SearchedPoints, penetration_depths, sheet_sides
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
 
@@ -66,5 +66,5 @@ def _rest_overlap(contact: FleshContact, collider: DeformingCollider) -> Floats:
     """Returns how deep each point is at rest in a collider as it was modeled [m], (k,); 0 at open sheets."""
     modeled, points = posed_collider(collider, collider.overlap_vertices), contact.rest
     sides = sheet_sides(modeled, IDENTITY_POSE, points)
-    reach = np.zeros(len(points))
-    return penetration_depths(modeled, IDENTITY_POSE, points, sides, reach, contact.extra_thickness)[0]
+    searched = SearchedPoints(points, sides, np.zeros(len(points)), contact.extra_thickness)
+    return penetration_depths(modeled, IDENTITY_POSE, searched)
