@@ -116,6 +116,7 @@ ADDON_MAY_IMPORT = {
     "mesh.geometry.hole_caps",
     "mesh.geometry.manifold_defects",
     "mesh.geometry.pseudonormals",
+    "mesh.rigid_alignment",
     "mesh.tetrahedralize.estimate",
     "runtime.arrays",
     "runtime.atomic_files",

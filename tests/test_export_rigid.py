@@ -10,7 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from fixtures.blender_scenes import add_box, evaluated, fresh
+from fixtures.blender_scenes import add_box, evaluated, fresh, world
 from fixtures.export_scenes import exported
 from sinew.addon.command_line import commands
 from sinew.addon.objects import roles
@@ -47,7 +47,7 @@ def test_a_baked_object_falls_and_does_not_deform(tmp_path: Path) -> None:
     obj = falling_box()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert commands.run_in_blender(["bake"]) == 0
-    start, end = evaluated(obj, 1)[0], evaluated(obj, 24)[0]
+    start, end = (world(*evaluated(obj, frame)) for frame in (1, 24))
     lengths = [np.linalg.norm(points[1:] - points[0], axis=1) for points in (start, end)]
     np.testing.assert_allclose(lengths[1], lengths[0], atol=1e-5)
     assert np.abs(end - start).max() > 0.5

@@ -20,7 +20,7 @@ from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from ..playback import attribute_modifier, mesh_cache, wrap_motion
-from . import attach_force_curves, error_messages, last_failure
+from . import attach_force_curves, attach_motion, error_messages, last_failure
 
 
 def attach(
@@ -38,12 +38,17 @@ def attach(
     if scene is None or scene.library is not None:
         return
     folder, is_baked = folder or cache_paths.cache_folder(scene), False
-    for obj in roles.bodies(scene):
+    bodies = attach_motion.leaders_first(roles.bodies(scene))
+    if is_undoable:
+        played = {obj: (body_folder(scene, obj, folder), body_key(obj)) for obj in bodies}
+        attach_motion.write_strips(scene, {obj: own for obj, own in played.items() if _has_bake(*own)})
+    for obj in bodies:
         key, own = body_key(obj), body_folder(scene, obj, folder)
         if _has_bake(own, key) and _attach_existing(scene, obj, own, key, is_undoable):
             is_baked = True
         elif detach_missing:
             mesh_cache.detach(obj)
+            attach_motion.detach(obj, is_undoable)
             attribute_modifier.detach(obj)
             show_results.restore_body(obj)
     if is_baked:
@@ -89,10 +94,12 @@ def is_whole(scene: bpy.types.Scene) -> bool:
     folder = cache_paths.cache_folder(scene)
     if scene.library is not None or cache_folder_status.read_status(folder).metadata is None:
         return True
-    return all(_is_whole(obj, body_folder(scene, obj, folder), body_key(obj)) for obj in roles.bodies(scene))
+    return all(_is_whole(scene, obj, body_folder(scene, obj, folder), body_key(obj)) for obj in roles.bodies(scene))
 
 
-def _is_whole(obj: bpy.types.Object, folder: Path, key: str) -> bool:
+def _is_whole(scene: bpy.types.Scene, obj: bpy.types.Object, folder: Path, key: str) -> bool:
+    if _has_bake(folder, key) and not attach_motion.is_attached(scene, obj, folder, key):
+        return False
     if not show_results.has_result(folder, key):
         return mesh_cache.attached_file(obj) is None or attribute_modifier.is_attached(obj, folder, key)
     shown = [made for made in results_of(obj) if made.type == "MESH"]
@@ -116,7 +123,10 @@ def attach_body(
     """Makes a body play what a cache has of it: its motion, what stands in for it, its attributes."""
     if obj.sinew.use_fracture and show_results.may_break(folder, key):
         sinew_modifier.move_below_subdivision(obj)
-    mesh_cache.attach(obj, folder, key)
+    if attach_motion.attach(scene, obj, folder, key, is_undoable):
+        mesh_cache.detach(obj)
+    else:
+        mesh_cache.attach(obj, folder, key)
     shown = _attach_result(scene, obj, folder, key, is_undoable)
     for each in shown or [obj]:
         modifier = sinew_modifier.find_modifier(each)

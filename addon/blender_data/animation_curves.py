@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-LINEAR, CONSTANT = "LINEAR", "CONSTANT"  # interpolation of keys
+INTERPOLATIONS = CONSTANT, LINEAR = "CONSTANT", "LINEAR"  # of keys, in the order of Blender's numbers for them
 SAME_FRAME = 0.01  # keys nearer to each other are one to Blender
 # Blender's icons of the dot beside a field
 DRIVEN, KEYED_NOW, KEYED, NOT_KEYED = "DECORATE_DRIVER", "DECORATE_KEYFRAME", "DECORATE_ANIMATE", "DECORATE"
@@ -91,8 +91,7 @@ def fill_curve(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, 
     """Gives an empty F-curve keys at frames, (k,) each."""
     curve.keyframe_points.add(len(frames))
     curve.keyframe_points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
-    for point in curve.keyframe_points:
-        point.interpolation = interpolation
+    curve.keyframe_points.foreach_set("interpolation", [INTERPOLATIONS.index(interpolation)] * len(frames))
     curve.update()
 
 

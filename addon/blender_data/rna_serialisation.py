@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import bpy
 import numpy as np
 
-from . import collider_force_curves
 from .animation_curves import action_curves
+from .motion_track import animated_paths as animated_paths
+from .motion_track import artist_actions, artist_curves, artist_tracks
 from .names_at_first_bake import name_at_first_bake
 from .sinew_modifier import SOLVED_MODIFIER_NAME
 
@@ -18,6 +21,7 @@ KEYED_TABLES = {"muscle_heads", "attachments"}
 # drivers of these are newer than digests without the values that drivers read
 PATHS_WITH_VALUES = ("sinew.activation", "sinew.muscle_", "sinew.attachments")
 Parts = list[bytes | str | np.ndarray]
+NOTHING_MOVED: Mapping[str, Any] = MappingProxyType({})
 
 # the targets of an Armature constraint, and the tables of settings with those in their rows
 TABLES = {"softening", "attachments", "muscle_heads", "via_points", "response_points", "activation_poses", "rotations"}
@@ -44,10 +48,11 @@ def rna_parts(
     animated: Collection[str],
     path: str,
     waiting: list[bpy.types.ID] | None = None,
+    unmoved: Mapping[str, Any] = NOTHING_MOVED,
 ) -> Parts:
     """Returns "path=value" of all writable properties of `struct` that are neither `skipped` nor animated.
 
-    Adds the data-blocks that it points to to `waiting`.
+    Adds the data-blocks that it points to to `waiting`. Values in `unmoved`, by data path, replace present ones.
     """
     parts: Parts = []
     for rna in struct.bl_rna.properties:
@@ -63,7 +68,8 @@ def rna_parts(
         elif rna.type == "COLLECTION":
             parts += _items(struct, name, animated, path, waiting)
         elif not rna.is_readonly:
-            parts.append(f"{path}{name}={_value_text(rna, getattr(struct, name))}")
+            value = unmoved[path + name] if path + name in unmoved else getattr(struct, name)
+            parts.append(f"{path}{name}={_value_text(rna, value)}")
     return parts
 
 
@@ -89,14 +95,6 @@ def _value_text(rna: bpy.types.Property, value: object) -> str:
     return repr(sorted(value)) if isinstance(value, set) else repr(value)
 
 
-def animated_paths(item: bpy.types.ID) -> set[str]:
-    """Returns the data paths of `item` that actions, NLA strips or drivers set."""
-    data = item.animation_data
-    if data is None:
-        return set()
-    return {curve.data_path for curve in [*data.drivers, *_curves(data)]}
-
-
 def stepped_paths(item: bpy.types.ID) -> set[str]:
     """Returns the data paths of `item` whose values hold from key to key: all keys have constant interpolation.
 
@@ -105,7 +103,7 @@ def stepped_paths(item: bpy.types.ID) -> set[str]:
     data = item.animation_data
     if data is None:
         return set()
-    curves = list(action_curves(data.action, data.action_slot))
+    curves = [curve for action, slot in artist_actions(data) for curve in action_curves(action, slot)]
     moving = {curve.data_path for curve in [*data.drivers, *curves] if not _is_stepped(curve)}
     return {curve.data_path for curve in curves} - moving - strip_paths(item)
 
@@ -113,7 +111,7 @@ def stepped_paths(item: bpy.types.ID) -> set[str]:
 def strip_paths(item: bpy.types.ID) -> set[str]:
     """Returns the data paths of `item` that playing NLA strips set: neither muted nor beside a solo track."""
     data = item.animation_data
-    tracks = [track for track in _tracks(data) if not track.mute] if data is not None and data.use_nla else []
+    tracks = [track for track in artist_tracks(data) if not track.mute] if data is not None and data.use_nla else []
     tracks = [track for track in tracks if track.is_solo] or tracks
     return {curve.data_path for track in tracks for curve in _playing_curves(track.strips)}
 
@@ -136,7 +134,7 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
     if data is None:
         return []
     parts: Parts = []
-    for curve in _curves(data):
+    for curve in artist_curves(data):
         parts += _curve_parts(curve) if not _affects_display_only(curve.data_path) else []
     for driver in (curve for curve in data.drivers if not _affects_display_only(curve.data_path)):
         parts += [*_curve_parts(driver), driver.driver.type, driver.driver.expression]
@@ -149,7 +147,7 @@ def animation_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
                     waiting.append(target.id)
                 if driver.data_path.startswith(PATHS_WITH_VALUES):
                     parts.append(_still_value(target))
-    for track in _tracks(data):
+    for track in artist_tracks(data):
         parts.append(f"{track.mute} {track.is_solo}")
         for strip in track.strips:
             parts += rna_parts(strip, {"influence", "strip_time"}, (), "")
@@ -169,19 +167,6 @@ def _still_value(target: bpy.types.DriverTarget) -> str:
         return repr(target.id.path_resolve(target.data_path))
     except ValueError:  # no such property: the driver does nothing
         return ""
-
-
-def _curves(data: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
-    yield from action_curves(data.action, data.action_slot)
-    for track in _tracks(data):
-        for strip in track.strips:
-            yield from strip.fcurves
-            yield from action_curves(strip.action, strip.action_slot)
-
-
-def _tracks(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaTrack]:
-    """Yields the artist's tracks, without force curves, which are output of a bake."""
-    return (track for track in data.nla_tracks if not collider_force_curves.is_force_track(track))
 
 
 def _curve_parts(curve: bpy.types.FCurve) -> Parts:

@@ -25,6 +25,8 @@ class LiveScene(SceneCopy):
 
     def __enter__(self) -> LiveScene:
         try:
+            if self._hidden_motion is not None:
+                self._hidden_motion.hide()
             self._scene = self._source
             for obj, cut in self._cuts.items():
                 if cut is not None:
@@ -63,3 +65,5 @@ class LiveScene(SceneCopy):
             bpy.data.objects.remove(copy)
         self._copies.clear()
         self._scene = None
+        if self._hidden_motion is not None:
+            self._hidden_motion.show()

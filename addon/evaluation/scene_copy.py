@@ -15,6 +15,7 @@ import bpy
 from mathutils import Matrix
 
 from ..blender_data import object_hiding, rigid_body_world, sinew_modifier
+from ..blender_data.motion_track import HiddenMotion
 from .render_levels import RenderLevels, apply_render_levels
 
 COPY_NAME = ".Sinew Stage"
@@ -23,9 +24,15 @@ COPY_NAME = ".Sinew Stage"
 class SceneCopy:
     """The copy of a scene, for the duration of a `with` block."""
 
-    def __init__(self, scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None]) -> None:
-        """Takes a scene and the objects to evaluate, each with the number of its modifiers to use (None: all)."""
+    def __init__(
+        self, scene: bpy.types.Scene, cuts: Mapping[bpy.types.Object, int | None], plays_motion: bool = False
+    ) -> None:
+        """Takes a scene and the objects to evaluate, each with the number of its modifiers to use (None: all).
+
+        With `plays_motion` the baked motion of objects plays in it, as in the artist's scene.
+        """
         self._source = scene
+        self._hidden_motion = HiddenMotion() if not plays_motion else None
         self._cuts = dict(cuts)
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
         self._curves: list[bpy.types.Curve] = []
@@ -33,6 +40,8 @@ class SceneCopy:
 
     def __enter__(self) -> SceneCopy:
         try:
+            if self._hidden_motion is not None:
+                self._hidden_motion.hide()
             self._scene = self._source.copy()
             self._scene.name = COPY_NAME
             _remove_contents(self._scene)
@@ -111,6 +120,8 @@ class SceneCopy:
         if self._scene is not None:
             bpy.data.scenes.remove(self._scene)
             self._scene = None
+        if self._hidden_motion is not None:
+            self._hidden_motion.show()
 
 
 def _bare_curve(curve: bpy.types.Curve) -> bpy.types.Curve:

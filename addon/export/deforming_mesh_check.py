@@ -20,8 +20,14 @@ SURFACE_MODIFIERS = {"BOOLEAN", "DATA_TRANSFER", "MESH_DEFORM", "SHRINKWRAP", "S
 DEFORMING_PARENTS = {"ARMATURE", "LATTICE"}
 
 
-def may_deform(obj: bpy.types.Object, ignored_types: Collection[str] = ()) -> bool:
-    """Whether a mesh may change its shape over time; modifiers of the types `ignored_types` leave it as it is."""
+def may_deform(obj: bpy.types.Object, ignored_types: Collection[str] = (), count: int | None = None) -> bool:
+    """Whether a mesh may change its shape over time.
+
+    Args:
+        obj: Its object.
+        ignored_types: Of modifiers that leave it as it is.
+        count: How many of its modifiers count; None: all.
+    """
     keys = obj.data.shape_keys
     if obj.parent_type in DEFORMING_PARENTS or (keys is not None and animated_paths(keys)):
         return True
@@ -30,7 +36,7 @@ def may_deform(obj: bpy.types.Object, ignored_types: Collection[str] = ()) -> bo
         modifier.type not in STATIC_MODIFIERS
         or any(path.startswith(f'modifiers["{modifier.name}"]') for path in animated)
         or _modifier_objects(modifier)
-        for modifier in obj.modifiers
+        for modifier in list(obj.modifiers)[:count]
         if modifier.type not in ignored_types
     )
 

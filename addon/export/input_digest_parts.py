@@ -13,6 +13,7 @@ import numpy as np
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
+from ..blender_data.motion_track import unmoved_values
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
 from ..evaluation.evaluated_mesh import corner_vertices, loose_edges, raw_positions
@@ -124,12 +125,14 @@ def id_parts(item: bpy.types.ID, waiting: list[bpy.types.ID]) -> Parts:
 
 def object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.types.ID]) -> Parts:
     """Returns what bakes read of an object and its data, with its first `cut` modifiers; None: all."""
-    animated = animated_paths(obj)
+    animated, unmoved = animated_paths(obj), unmoved_values(obj)
     parts = animation_parts(obj, waiting)
-    parts += [f"{name}={_plain_value(getattr(obj, name))}" for name in TRANSFORM_PROPERTIES if name not in animated]
+    for name in TRANSFORM_PROPERTIES:
+        if name not in animated:
+            parts.append(f"{name}={_plain_value(unmoved[name] if name in unmoved else getattr(obj, name))}")
     parts.append(repr([list(row) for row in obj.matrix_parent_inverse]))
     for constraint in obj.constraints:
-        parts += rna_parts(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting)
+        parts += rna_parts(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting, unmoved)
     for modifier in list(obj.modifiers)[:cut]:
         parts += rna_parts(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
         parts += _inputs_of_nodes(modifier, animated, waiting)
@@ -216,15 +219,20 @@ def _acting_keys(obj: bpy.types.Object, keys: bpy.types.Key, animated: Collectio
 
 
 def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting: list[bpy.types.ID]) -> Parts:
-    animated = animated_paths(obj)
+    animated, unmoved = animated_paths(obj), unmoved_values(obj)
     parts: Parts = [repr([_plain_value(bone.matrix_local) for bone in armature.bones]), armature.pose_position]
     parts.append(repr([[getattr(bone, name) for name in REST_BONE_PROPERTIES] for bone in armature.bones]))
     for bone in obj.pose.bones:
         path = f'pose.bones["{bone.name}"].'
         names = ("location", "rotation_mode", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-        parts += [f"{path}{name}={_plain_value(getattr(bone, name))}" for name in names if path + name not in animated]
+        for name in names:
+            if path + name not in animated:
+                value = unmoved[path + name] if path + name in unmoved else getattr(bone, name)
+                parts.append(f"{path}{name}={_plain_value(value)}")
         for constraint in bone.constraints:
-            parts += rna_parts(constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting)
+            parts += rna_parts(
+                constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting, unmoved
+            )
     return parts + animation_parts(armature, waiting)
 
 

@@ -19,7 +19,7 @@ from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
-from ..blender_data import rigid_body_world, sinew_modifier
+from ..blender_data import motion_track, rigid_body_world, sinew_modifier
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
@@ -67,6 +67,7 @@ def start(scene: bpy.types.Scene) -> LiveRun:
     run = LiveRun(scene.session_uid, scene.frame_current, folder, driver, {}, lock)
     session.live = run
     _take_out_of_world(run)
+    _hide_motion(run)
     driver.start(run.frame, run.frame)
     return run
 
@@ -179,6 +180,7 @@ def show(run: LiveRun) -> None:
     """Lets the bodies of a run play its samples."""
     run.is_shown, run.step = True, -1
     _take_out_of_world(run)
+    _hide_motion(run)
     results_while_live.show_bodies(obj for _, obj in _objects(run))
     for handle in run.moved:
         moved = handle.find()
@@ -195,15 +197,28 @@ def _put_back(run: LiveRun) -> None:
     torn_bodies.forget_shown(run)
     torn_bodies.put_modifiers_back(run)
     _give_back_to_world(run)
+    for obj in _bodies(run):
+        motion_track.show(obj)
 
 
 def _take_out_of_world(run: LiveRun) -> None:
     """Takes the bodies out of Blender's rigid body worlds, which would move them, too, and notes from where."""
-    scene = find_scene(run.scene_uid)
-    for obj in roles.bodies(scene) if scene is not None else ():
+    for obj in _bodies(run):
         taken = rigid_body_world.take_out(obj)
         if taken:
             run.left_collections.append((ObjectHandle.of(obj), taken))
+
+
+def _hide_motion(run: LiveRun) -> None:
+    """Lets objects be where the artist has animated them, which is what samples are played in the space of."""
+    for obj in _bodies(run):
+        motion_track.hide(obj)
+
+
+def _bodies(run: LiveRun) -> list[bpy.types.Object]:
+    """Returns the bodies of the scene of a run."""
+    scene = find_scene(run.scene_uid)
+    return roles.bodies(scene) if scene is not None else []
 
 
 def _give_back_to_world(run: LiveRun) -> None:
@@ -286,6 +301,7 @@ def show_after_save() -> None:
     if run is not None and run.is_hidden:
         run.is_hidden = False
         _take_out_of_world(run)
+        _hide_motion(run)
         if run.reader is not None:
             show(run)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
-from ..blender_data import rigid_body_world, sinew_modifier
+from ..blender_data import motion_track, rigid_body_world, sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import show_results
 from ..playback import attribute_modifier, solved_frame
@@ -85,6 +85,7 @@ def is_flesh(obj: bpy.types.Object) -> bool:
 def _remove_modifiers(obj: bpy.types.Object) -> None:
     """Removes what plays a bake, and what shows a solved frame: only bodies have these."""
     solved_frame.remove([obj])
+    motion_track.remove_motion(obj)
     sinew_modifier.remove_modifier(obj)
 
 

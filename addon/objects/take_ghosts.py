@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from ...solver.bake.cache import CacheMetadata, layout
 from ...solver.bake.cache.pc2 import read_header
-from ..blender_data import sinew_modifier
+from ..blender_data import motion_track, sinew_modifier
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status
 from ..cache.bake_passes import body_folder
@@ -91,17 +91,24 @@ def _make_ghost(
     solved_frame.remove([ghost])
     if ghost.field is not None:
         ghost.field.type = "NONE"  # that of the body would act twice
-    # it moves with the body, however that is animated
+    if motion_track.find_track(obj) is None:
+        _follow(ghost, obj)
+    else:
+        motion_track.remove_from_copy(ghost)  # its file is for where the artist has animated the body
+    ghost.display_type, ghost.hide_render, ghost.hide_select, ghost.hide_viewport = "WIRE", True, True, False
+    _collection(scene).objects.link(ghost)
+    mesh_cache.play_file(ghost, modifier, head, path)
+    return ghost
+
+
+def _follow(ghost: bpy.types.Object, obj: bpy.types.Object) -> None:
+    """Lets a ghost move with its body, however that is animated."""
     ghost.animation_data_clear()
     ghost.constraints.clear()
     ghost.parent, ghost.parent_type, ghost.matrix_parent_inverse = obj, "OBJECT", Matrix()
     ghost.matrix_basis = Matrix()
     ghost.delta_location, ghost.delta_scale = (0, 0, 0), (1, 1, 1)
     ghost.delta_rotation_euler, ghost.delta_rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
-    ghost.display_type, ghost.hide_render, ghost.hide_select, ghost.hide_viewport = "WIRE", True, True, False
-    _collection(scene).objects.link(ghost)
-    mesh_cache.play_file(ghost, modifier, head, path)
-    return ghost
 
 
 def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import bpy
 
 from ...solver.scene.settings.rigid_body_settings import RIGID_BODY_SETTINGS
-from ..baking import error_messages
+from ..baking import attach_motion, error_messages
+from ..blender_data import motion_track
 from ..blender_data.rigid_body_world import moved_objects
 from ..blender_data.rna_serialisation import animated_paths
 from ..objects import roles
@@ -34,12 +35,17 @@ OUT_NOTE = "Sinew moves it, and Blender's rigid body world does not. Remove from
 RESTITUTION_NOTE = "Its Bounciness in Blender does not count: Sinew has none"
 COMPOUND_NOTE = "Its shape is its own mesh, without those of its children"
 COLLIDER_SHAPE_NOTE = "Bodies meet its mesh, which Blender takes as a {shape}"
+STRIP_NOTE = 'Moves by the track "{track}" of its Nonlinear Animation. Mute that to see your own animation'
+MUTED_NOTE = 'The track "{track}" of its Nonlinear Animation has its bake, and is muted'
+VERTICES_NOTE = "Its vertices play the bake, and not its object, since {reason}"
 MAX_JOINTS = 8  # that are listed
 
 
 def is_shown(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether Blender has anything of that kind for a rigid body, a body with a core or a collider."""
     if obj.rigid_body is not None and (obj.sinew.role != BODY or roles.is_rigid(obj)):
+        return True
+    if obj.sinew.role == BODY and next(_motion_notes(obj), ""):
         return True
     return obj.sinew.role == BODY and bool(constraints_of(scene, [obj]))
 
@@ -58,6 +64,8 @@ def draw_rigid_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
             for note in _notes(obj):
                 draw_wrapped(layout, note, "INFO", context)
     if obj.sinew.role == BODY:
+        for note in _motion_notes(obj):
+            draw_wrapped(layout, note, "INFO", context)
         _draw_joints(layout, context, constraints_of(scene, [obj]))
 
 
@@ -90,6 +98,17 @@ def _notes(obj: bpy.types.Object) -> Iterator[str]:
         yield COMPOUND_NOTE
     if obj.sinew.is_out_of_world:
         yield OUT_NOTE
+
+
+def _motion_notes(obj: bpy.types.Object) -> Iterator[str]:
+    """Yields how the object plays its bake."""
+    track = motion_track.find_track(obj)
+    if track is not None:
+        yield (MUTED_NOTE if track.mute else STRIP_NOTE).format(track=track.name)
+    elif roles.is_rigid(obj):
+        reason = attach_motion.obstacle(obj)
+        if reason is not None:
+            yield VERTICES_NOTE.format(reason=reason)
 
 
 def _draw_joints(layout: bpy.types.UILayout, context: bpy.types.Context, joints: list[bpy.types.Object]) -> None:

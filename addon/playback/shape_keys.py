@@ -96,7 +96,8 @@ def _read(
 ) -> tuple[bpy.types.Mesh, list[npt.NDArray[np.float32]], Matrix]:
     """Returns the mesh at the first sample, the shapes of all samples in its space, and its world matrix."""
     shapes = []
-    with SceneCopy(scene, {obj: sinew_modifier.input_modifier_count(obj) + 1}) as scene_copy:
+    cut = sinew_modifier.input_modifier_count(obj) + 1
+    with SceneCopy(scene, {obj: cut}, plays_motion=True) as scene_copy:
         scene_copy.set_frame(*sample_times[0])
         evaluated = scene_copy.evaluated(obj)
         matrix_world = evaluated.matrix_world.copy()

@@ -59,7 +59,7 @@ def _matrices(scene: bpy.types.Scene, wrap: bpy.types.Object, first: int, last: 
     if wrap.parent is None and not wrap.constraints and wrap.animation_data is None:
         return [np.linalg.inv(scale_to_metres(wrap.matrix_world, unit))] * (last - first + 1)
     found = []
-    with SceneCopy(scene, {wrap: 0}) as scene_copy:
+    with SceneCopy(scene, {wrap: 0}, plays_motion=True) as scene_copy:
         for frame in range(first, last + 1):
             scene_copy.set_frame(frame)
             found.append(np.linalg.inv(scale_to_metres(scene_copy.matrix(wrap), unit)))

@@ -18,8 +18,8 @@ class SinewLeftCollection(bpy.types.PropertyGroup):
 
 
 class RestoreData:
-    """Written by addon/fracture_meshes/, and by object_hiding.py, sinew_modifier.py and rigid_body_world.py of
-    addon/blender_data/."""
+    """Written by addon/fracture_meshes/, addon/baking/attach_motion.py, and by object_hiding.py, sinew_modifier.py and
+    rigid_body_world.py of addon/blender_data/."""
 
     result_of: PointerProperty(
         type=bpy.types.Object,
@@ -29,6 +29,11 @@ class RestoreData:
     )
     result_stamp: StringProperty(
         name="Stamp", description="Which bake this object was made of: changes with it", **HIDDEN_OPTIONS
+    )
+    vertices_stamp: StringProperty(
+        name="Plays as Vertices",
+        description="Which motion the object of a rigid body cannot have, so that its vertices play it",
+        **HIDDEN_OPTIONS,
     )
     result_name: StringProperty(
         name="Made as",

@@ -7,14 +7,37 @@ import numpy as np
 
 from ..runtime.arrays import Floats
 
+MIN_WIDTH = 1.0e-5  # of points over their length, below which float32 does not say how they have turned
+
 
 def kabsch_rotation(H: Floats) -> Floats:
-    """Returns the proper rotation R that has the largest tr(Rᵀ H), (3, 3), for H = Σ m (x − x̄) (X − X̄)ᵀ.
+    """Returns the proper rotation R that has the largest tr(Rᵀ H), (…, 3, 3), for H = Σ m (x − x̄) (X − X̄)ᵀ.
 
     Source: Kabsch (1976).
     """
     U, _, Vt = np.linalg.svd(H)
-    return np.asarray(U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt)
+    U[..., 2] *= np.sign(np.linalg.det(U @ Vt))[..., None]
+    return np.asarray(U @ Vt)
+
+
+def fit_rigid_motions(rest: Floats, there: Floats) -> Floats | None:
+    """Returns the rigid motions g(X) = R X + t that have the smallest Σ |g(X) − x|², (k, 4, 4).
+
+    Args:
+        rest: Points X, (n, 3).
+        there: Where they have gone, (k, n, 3).
+
+    Returns:
+        The motions; None where the points are in a line, about which any turn fits.
+    """
+    middle, target = rest.mean(axis=0), there.mean(axis=1)
+    sizes = np.linalg.svd(rest - middle, compute_uv=False)
+    if len(sizes) < 2 or sizes[1] <= MIN_WIDTH * sizes[0]:
+        return None
+    motions = np.tile(np.eye(4), (len(there), 1, 1))
+    motions[:, :3, :3] = kabsch_rotation(np.einsum("kni,nj->kij", there - target[:, None], rest - middle))
+    motions[:, :3, 3] = target - motions[:, :3, :3] @ middle
+    return motions
 
 
 def align_rigidly(X: Floats, rest: Floats, there: Floats) -> Floats:
