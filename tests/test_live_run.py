@@ -70,6 +70,18 @@ def test_a_stronger_grab_is_a_stiffer_spring() -> None:
     assert lag == pytest.approx(weight / (4.0 * grab.stiffness), rel=0.02) and below[300] > 10.0 * lag
 
 
+def test_a_grab_of_what_is_pinned_is_told() -> None:
+    body = block((3, 3, 3), (0.1, 0.1, 0.1), (0.0, 0.0, 0.0))
+    upper = np.flatnonzero(body.vertices[:, 2] > 0.06).astype(np.int32)
+    body = replace(body, pinned=upper, pin_weights=np.ones(len(upper)))
+    run = LiveRun(Scene((body,), settings=Settings(fps=60.0, gravity=(0.0, 0.0, 0.0))), NoTracks())
+    assert run.held_grabs() == []
+    drive(run, 2, lambda step: [take([0.05, 0.05, 0.1])])
+    assert run.held_grabs() == [1]
+    drive(run, 4, lambda step: [take([0.05, 0.05, 0.0])])
+    assert run.held_grabs() == [], "the other end is free"
+
+
 @pytest.mark.parametrize("command", ["grab", "move"])
 def test_a_strength_that_is_none_is_refused(command: str) -> None:
     given = {"command": command, "grab": 1, "body": "block", "place": [0.0, 0.0, 0.0], "strength": 0.0}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The grab overlay: a line from each grabbed place of a live run to the hand that pulls it, and its pins."""
+"""The grab overlay: a line from each grabbed place of a live run to the hand that pulls it, its pins, and a word where
+something else holds the place."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from ..baking.addon_session import session
 from ..live import grabs
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
+from .viewport_text import draw_words
 
 LINE_COLOUR, PIN_COLOUR, HAND_COLOUR = (1.0, 0.85, 0.1, 1.0), (1.0, 0.35, 0.1, 1.0), (1.0, 1.0, 1.0, 1.0)
 LINE_WIDTH, POINT_SIZE = 3.0, 9.0  # [pixels]
+HELD = "  Held in place"  # by pins, bones or keys; no pull moves that
 
 
 def draw() -> None:
@@ -41,5 +44,27 @@ def draw() -> None:
         gpu.state.point_size_set(1.0)
 
 
-_draw_handler = DrawHandler(draw)
-register, unregister = _draw_handler.register, _draw_handler.unregister
+def draw_text() -> None:
+    """Says beside a hand that something else holds what it pulls. Blender calls it for every viewport."""
+    run, context = session.live, bpy.context
+    if run is None or run.scene_uid != context.scene.session_uid or context.region_data is None:
+        return
+    for number in run.status.get("held_grabs", ()):
+        grab = run.grabs.get(number)
+        if grab is not None:
+            draw_words(context, LINE_COLOUR[:3], grabs.grabbed_point(run, grab), HELD)
+
+
+_draw_handler, _text_handler = DrawHandler(draw), DrawHandler(draw_text, when="POST_PIXEL")
+
+
+def register() -> None:
+    """Starts drawing."""
+    _draw_handler.register()
+    _text_handler.register()
+
+
+def unregister() -> None:
+    """Stops drawing."""
+    _text_handler.unregister()
+    _draw_handler.unregister()

@@ -215,7 +215,9 @@ class _StepCallbacks:
         tets = {"tets": sum(counts.values()), "body_tets": counts} if is_first else {}
         numbers = {"ratio": self.pace.ratio, "load": self.pace.load, **self.counts()}
         touched = self.run.touched()
+        held = self.run.held_grabs()
         found = {"touched": touched} if touched else {}
+        found |= {"held_grabs": held} if held else {}
         self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets, **found})
 
 

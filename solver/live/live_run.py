@@ -174,6 +174,13 @@ class LiveRun:
         """Returns what is in the middle of a held brush, as `Brushes.touched`."""
         return self.brushes.touched(self.simulation.built.model, self.simulation.state)
 
+    def held_grabs(self) -> list[int]:
+        """Returns the numbers of grabs that move nothing: pins, bones or keys held all their nodes in the last step."""
+        held, tets = self.simulation.held_nodes, self.simulation.built.model.tets
+        if held is None:
+            return []
+        return [number for number, grab in self.grabs.held.items() if held[tets[grab.points.tet]].all()]
+
     def _take(self, command: TakeGrab) -> None:
         simulation = self.simulation
         built = simulation.built

@@ -214,6 +214,7 @@ def advance_step(
     part = StepPart(begin, end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
     begin_forces(simulation, step.model, part)
     report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
+    simulation.held_nodes = step.is_fixed
     state.time = end
     end_features(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report

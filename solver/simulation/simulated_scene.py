@@ -10,6 +10,7 @@ from ..contact.contact_step import ContactStep
 from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
+from ..runtime.arrays import Bools
 from ..scene.scene import Scene
 from ..scene.time_scale import mean_speed
 from ..scene.tracks import TrackReader
@@ -27,6 +28,7 @@ class SimulatedScene:
         built: What is constant during a step; a new one takes its place where a body breaks.
         state: Where it is; with `built` it holds all that the next step reads.
         contacts: Of the last step; no step reads them.
+        held_nodes: Those that something held in the last step, (n,), None: none; nor does one read these.
         solver_context: Work arrays and results that its steps reuse.
     """
 
@@ -35,6 +37,7 @@ class SimulatedScene:
     built: AssembledScene
     state: State
     contacts: ContactStep | None = None
+    held_nodes: Bools | None = None
     solver_context: SolverContext = field(default_factory=lambda: SolverContext(ReusedHierarchy()))
 
     def feature_step(self, begin: float, end: float) -> FeatureStep:
