@@ -216,7 +216,7 @@ class _StepCallbacks:
         numbers = {"ratio": self.pace.ratio, "load": self.pace.load, **self.counts()}
         touched = self.run.touched()
         held = self.run.held_grabs()
-        found = {"touched": touched} if touched else {}
+        found: dict[str, object] = {"touched": touched} if touched else {}
         found |= {"held_grabs": held} if held else {}
         self.on_event({"event": "live", "step": sample.step, "time": sample.time, **numbers, **tets, **found})
 
