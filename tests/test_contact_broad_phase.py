@@ -34,7 +34,8 @@ def test_near_points_have_all_contacts(tmp_path, collider, with_memory):
     weights = rng.normal(0.25, 0.4, size=(COUNT, 4))  # many are outside of their tets
     weights[:, 3] = 1.0 - weights[:, :3].sum(axis=1)
     one = np.ones(COUNT)
-    points = ContactPoints(rng.integers(0, 90, COUNT).astype(np.int32), weights, one, one, one, one, 0.2 * one)
+    tet = rng.integers(0, 90, COUNT).astype(np.int32)
+    points = ContactPoints(tet, weights, one, one, one, one, 0.2 * one, one, one)
     built = build_collider(collider, TrackReader(tmp_path, wait=0.0))
     turn = rotation([1.0, 2.0, 3.0], 0.4)
     place = ColliderPose(built, np.vstack([turn, [0.1, 0.0, -0.2], rotation([1, 0, 0], 0.1) @ turn, [0.0, 0.1, -0.1]]))

@@ -12,6 +12,7 @@ from sinew.solver.contact.active_set.contact_line_search import (
     keep_earliest_contacts,
     line_search_steps,
 )
+from sinew.solver.contact.detection.contact_set import ContactState
 from sinew.solver.linalg.block_pattern import block_pattern
 from sinew.solver.linalg.quadratic_form import quadratic_form
 
@@ -28,9 +29,13 @@ def test_bending_is_that_of_the_matrix():
     assert out == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("has_limits", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_solve_is_followed_as_far_as_energy_falls(seed):
-    """A dense φ of four islands, the first three of which are one group; contacts push where they are pressed."""
+def test_a_solve_is_followed_as_far_as_energy_falls(seed, has_limits):
+    """A dense φ of four islands, the first three of which are one group; contacts push where they are pressed.
+
+    With limits, half of them push with 20 N at most.
+    """
     random = np.random.default_rng(seed)
     group, contacts, n = np.array([0, 0, 0, 3], np.int32), 60, 12
     of = np.where(np.arange(contacts) < 45, 0, 3).astype(np.int32)
@@ -44,24 +49,32 @@ def test_a_solve_is_followed_as_far_as_energy_falls(seed):
         10.0 ** random.uniform(0, 3, contacts),
     )
     force = lambda v: k * (J @ v - rest)  # noqa: E731
+    limit = np.where((random.random(contacts) < 0.5) & has_limits, 20.0, np.inf)
+    limit_or_zero = np.where(np.isfinite(limit), limit, 0.0)
 
     def energy(v, group_only):
         in_v, in_c = own == group_only, of == group_only
         quadratic = 0.5 * v[in_v] @ A[np.ix_(in_v, in_v)] @ v[in_v] - b[in_v] @ v[in_v]
-        return quadratic + (np.maximum(force(v), 0.0) ** 2 / k)[in_c].sum() / 2.0
+        pushed = np.maximum(force(v), 0.0)
+        elastic = np.minimum(pushed, limit)
+        return quadratic + ((elastic**2 / 2.0 + limit_or_zero * (pushed - elastic)) / k)[in_c].sum()
 
     v, cut = random.normal(size=n), 0
     for _ in range(40):
         before = force(v)
         on = before > 0.0
-        H = A + J[on].T @ (k[on, None] * J[on])
-        d = np.linalg.solve(H, b + J[on].T @ (k[on] * rest[on])) - v
+        yields = before > limit
+        stiff = np.where(on & ~yields, k, 0.0)
+        H = A + J.T @ (stiff[:, None] * J)
+        d = np.linalg.solve(H, b + J.T @ (stiff * rest - np.where(yields, limit, 0.0))) - v
+        state = ContactState.allocate(contacts)
+        state.is_active[:], state.yields[:], state.yield_force[:], state.k[:] = on, yields, limit, k
         bent = d * (H @ d)
         bending = bent.reshape(4, 3).sum(axis=1)
         share = np.empty(4)
         if np.abs(d).max() < 1e-7 * np.abs(v).max():
             break
-        line_search_steps(of, group, bending, before, force(v + d), k, on, share)
+        line_search_steps(of, group, bending, before, force(v + d), state.arrays, share)
         assert share[0] == share[1] == share[2]
         for island in (0, 3):
             way = d * (own == island)
@@ -77,7 +90,7 @@ def test_a_solve_is_followed_as_far_as_energy_falls(seed):
             assert energy(v + share[island] * way, island) <= energy(v, island) + 1e-9 * abs(energy(v, island))
         v = v + np.repeat(share, 3) * d
     assert cut > 0
-    gradient = A @ v - b + J.T @ np.maximum(force(v), 0.0)
+    gradient = A @ v - b + J.T @ np.clip(force(v), 0.0, limit)
     assert np.abs(gradient).max() < 1e-8 * np.abs(b).max()  # the minimum
 
 

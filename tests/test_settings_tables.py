@@ -36,6 +36,7 @@ from sinew.solver.scene import (
     seams,
     sheet,
     stretch_limit,
+    surface_detail,
 )
 from sinew.solver.scene.serialisation.field_schema import declared_fields
 from sinew.solver.scene.serialisation.range_check import check_ranges
@@ -88,6 +89,7 @@ PARTS: dict[str, Any] = {
         seams.Seams,
         sheet.Sheet,
         stretch_limit.StretchLimit,
+        surface_detail.SurfaceDetail,
     )
 }
 WITH_FIELD = [name for name, each in ALL_SETTINGS.items() if each.field]

@@ -32,6 +32,7 @@ class BodyReport:
         splits: Nodes that have split so far.
         frames_held: Frames in which a limit stopped cracks.
         largest_plastic_strain: Largest norm so far.
+        deepest_dent: Of surface detail so far [m].
         coldest, hottest: At the last frame [°C].
         pose_residual: The largest final residual of its poses.
     """
@@ -41,6 +42,7 @@ class BodyReport:
     splits: int | None = None
     frames_held: int = 0
     largest_plastic_strain: float | None = None
+    deepest_dent: float | None = None
     coldest: float | None = None
     hottest: float | None = None
     pose_residual: float | None = None
@@ -54,6 +56,7 @@ class BodyReport:
             splits=_integer_or(numbers.get("splits"), self.splits),
             frames_held=self.frames_held + bool(numbers.get("splits_left")),
             largest_plastic_strain=_max_or_none(self.largest_plastic_strain, numbers.get("largest_plastic_strain")),
+            deepest_dent=_max_or_none(self.deepest_dent, numbers.get("deepest_dent")),
             coldest=numbers.get("coldest", self.coldest),
             hottest=numbers.get("hottest", self.hottest),
             pose_residual=_max_or_none(self.pose_residual, numbers.get("pose_residual")),

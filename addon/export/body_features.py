@@ -16,6 +16,7 @@ from ...solver.scene.settings.activation_settings import HEAD_GROUP
 from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
 from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.stretch_limit import StretchLimit
+from ...solver.scene.surface_detail import SurfaceDetail
 from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import loose_edges
 from ..evaluation.scene_copy import SceneCopy
@@ -28,6 +29,11 @@ from .weight_reader import WeightReader
 def read_plasticity(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Plasticity | None:
     """Returns the plasticity of a body, or None."""
     return Plasticity(**read_fields(Plasticity, settings, weights=weights)) if settings.use_plasticity else None
+
+
+def read_surface_detail(settings: bpy.types.PropertyGroup) -> SurfaceDetail | None:
+    """Returns the surface detail of a body, or None."""
+    return SurfaceDetail(**read_fields(SurfaceDetail, settings)) if settings.use_surface_detail else None
 
 
 def read_heat(settings: bpy.types.PropertyGroup) -> Heat | None:

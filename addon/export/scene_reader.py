@@ -242,6 +242,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         simulated_scale=_simulated_scale(settings, longest, unit),
         heat=body_features.read_heat(settings),
         pressure=body_features.read_pressure(settings),
+        surface_detail=body_features.read_surface_detail(settings),
         sheet=Sheet(**read_fields(Sheet, settings, unit)),
         method=read_formulation(settings),
         start=start_property.read(obj, matrix),

@@ -17,6 +17,7 @@ from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, US
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
+from ...solver.scene.settings.surface_detail_settings import SURFACE_DETAIL_SETTINGS, USE_SURFACE_DETAIL
 from ..baking import frame_report_reader
 from ..objects.rigid_body_settings import counting_rigid_body
 from . import self_weight_hints
@@ -65,6 +66,17 @@ def draw_stretch_limit(layout: bpy.types.UILayout, context: bpy.types.Context) -
     column = locked_column(layout, context)
     column.active = context.object.sinew.use_stretch_limit
     draw_settings(column, context.object, (each for each in STRETCH_LIMIT_SETTINGS if each != USE_STRETCH_LIMIT))
+
+
+def draw_surface_detail(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws the settings of surface detail, and the deepest dent so far."""
+    obj, settings = context.object, context.object.sinew
+    draw_flesh_note(layout, context)
+    report = frame_report_reader.report(context.scene, obj)
+    if report.deepest_dent is not None and settings.use_surface_detail:
+        layout.label(text=f"Deepest dent so far: {1e3 * report.deepest_dent:.3g} mm", icon="INFO")
+    column = feature_column(layout, context, settings.use_surface_detail)
+    draw_settings(column, obj, (setting for setting in SURFACE_DETAIL_SETTINGS if setting != USE_SURFACE_DETAIL))
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -149,6 +149,7 @@ PANEL_TABLE = (
     ("activation", "Activation", activation_layout.draw_activation, True),
     ("fibres", "Fibres", fibres_layout.draw_fibres, True),
     ("plasticity", "Plasticity", material_layout.draw_plasticity, True),
+    ("surface_detail", "Surface Detail", material_layout.draw_surface_detail, True),
     ("heat", "Heat", heat_layout.draw_heat, True),
     ("fracture", "Fracture", fracture_layout.draw_fracture, True),
     ("rigid_body", "Rigid Body", rigid_body_layout.draw_rigid_body, False),

@@ -30,6 +30,7 @@ SETTINGS = OBJECT_SETTINGS | SCENE_SETTINGS
 # panels that are switched on in their header
 HEADER_SWITCHES = {
     "plasticity": "use_plasticity",
+    "surface_detail": "use_surface_detail",
     "heat": "use_heat",
     "fracture": "use_fracture",
     "core": "use_core",

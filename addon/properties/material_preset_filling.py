@@ -8,7 +8,12 @@ from typing import Any
 
 import bpy
 
-from ...solver.scene.material_presets import MATERIAL_PRESETS, SIZED_PRESETS, MaterialPreset
+from ...solver.scene.material_presets import (
+    INDENTATION_PRESSURE_RATIO,
+    MATERIAL_PRESETS,
+    SIZED_PRESETS,
+    MaterialPreset,
+)
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, HEAT_SPEED, TEMPERATURE
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
@@ -78,6 +83,8 @@ def apply_preset(settings: Any) -> None:
     with filling:
         for name, value in values.items():
             setattr(settings, name, value)
+        if preset.plasticity is not None:  # no part of the material: of an earlier file it has its default
+            settings.detail_yield = INDENTATION_PRESSURE_RATIO * preset.plasticity.yield_strain
         for part in ("plasticity", "heat", "fracture"):
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
         if preset.heat is not None:

@@ -27,6 +27,7 @@ from .rigid_body_properties import RigidBodyProperties
 from .role_definitions import EXTRA_ROLE_ITEMS, NONE, ROLE_ITEMS
 from .sheet_properties import SheetProperties
 from .stretch_limit_properties import StretchLimitProperties
+from .surface_detail_properties import SurfaceDetailProperties
 
 
 class SinewObject(
@@ -52,6 +53,7 @@ class SinewObject(
     MuscleShapeProperties,
     ActivationProperties,
     StretchLimitProperties,
+    SurfaceDetailProperties,
     SheetProperties,
     FibreProperties,
     AttachmentProperties,

@@ -46,6 +46,7 @@ ROLES = (
             "stretch_limit",
             "rest_scale",
             "plasticity",
+            "surface_detail",
             "heat",
             "fracture",
             "rigid_body",

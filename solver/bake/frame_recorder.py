@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanics.state_fields import BROKEN_PREFIX
+from ..mechanics.state_fields import BROKEN_PREFIX, DETAIL_PREFIX
 from ..mechanics.topology_state import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
 from ..runtime.arrays import Floats
@@ -70,8 +70,9 @@ class FrameRecorder:
     def frame_data(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:
         """Returns the frame, the samples of every body, and the attributes of unbreakable ones."""
         files = self._record_attributes()
-        broken = {name: a for name, a in self.simulation.state.fields.items() if name.startswith(BROKEN_PREFIX)}
-        frame = Frame(self.frame, self._node_positions(), self.first_sample, self.fracture_data | broken)
+        fields = self.simulation.state.fields
+        drawn_by = {name: a for name, a in fields.items() if name.startswith((BROKEN_PREFIX, DETAIL_PREFIX))}
+        frame = Frame(self.frame, self._node_positions(), self.first_sample, self.fracture_data | drawn_by)
         # do not copy a single sample, which is as large as the render mesh
         samples = {
             key: drawn[0][None] if len(drawn) == 1 else np.stack(drawn) for key, drawn in self.render_positions.items()

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..constraints.pins import PIN_ERROR_FIELD
 from ..mechanics.state import State
+from ..mechanics.state_fields import DETAIL_PREFIX
 from ..mechanics.topology_state import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import write_atomic
@@ -193,7 +194,8 @@ class _RedrawnFrames:
                 own = breakable_frame_fields.stored_nodes(stored.fields, body.key, part, stored_rows)
                 if own is not None and stored_rows == rows:
                     x[body.range.nodes] = own
-            state = State(x, np.zeros_like(x))
+            dents = {name: values for name, values in stored.fields.items() if name.startswith(DETAIL_PREFIX)}
+            state = State(x, np.zeros_like(x), fields=dents)
             self._restore_pin_offsets(built, state, stored, number, part)
             yield number, render_positions(built, state)
 

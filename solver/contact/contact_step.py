@@ -15,6 +15,9 @@ across it: near μ, where gravity along a slope is hardly more than friction, th
 solved again, a bounded number of times, until the sets of pushing and of sliding contacts no longer change. A sliding
 contact stores s shortened to μ N / k, so it neither creeps while it sticks nor springs back when it stops.
 
+Where a point or a place is a particle of surface detail (`surface_detail/`), its spring acts in series with that of the
+contact, and the contact pushes with F at most, the force at which the particle yields.
+
 A spring needs depth to push. While a contact lasts, each step moves a share of this depth into a shift of its gap, so
 that bodies rest at the surface and not in it. A large shift only rises where that brings the point out: a point that
 is held from both sides would be pressed without end.
@@ -53,6 +56,7 @@ from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts
 
 NO_PAIR_FORCES = PairForces()
 CONTACTS_AT_ONCE = 2048  # that a thread measures
+STILL_YIELDING = 0.999  # normal force over that at which a contact yields, from which it did in the step before
 MIN_DISPLACEMENT = 0.05  # displacement in a step that counts, in tet sizes
 
 
@@ -101,6 +105,9 @@ class ContactStep:
         # a resting body does not fall, so gravity would reach too much; it only keeps previous contacts in reach
         self.predicted_normal_force = self._measure(without_gravity)[0]
         self.contact_state.is_active = (self.predicted_normal_force > 0.0) | (self.previous_normal_force > 0.0)
+        # what is reached by velocity alone begins with springs: the full force of yielding would throw it back
+        limit = STILL_YIELDING * self.contact_state.yield_force
+        np.greater_equal(self.previous_normal_force, limit, out=self.contact_state.yields)
         self._record_active()
         if surfaces:
             self.keep_earliest()
@@ -223,7 +230,8 @@ class ContactStep:
         contacts, own = self.contact_set, self.contact_state
         # most often the positions are those of the last solve
         normal_force, shear = self.measured if state.x is self.measured_positions else self._measure(state.x)
-        self.end = state.x, normal_force, self._friction_forces(shear)
+        self.end = state.x, np.minimum(normal_force, own.yield_force), self._friction_forces(shear)
+        self.excess_depth = np.maximum(normal_force - own.yield_force, 0.0) / own.k
         stored = PersistentContacts.allocate(len(contacts), self.surfaces is not None)
         if not len(contacts):
             stored.store_in(state)

@@ -52,6 +52,9 @@ JOINT_BROKEN_FIELD = JOINT_PREFIX + "{key}.broken"  # a joint that has broken fo
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py
 CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
+# contact/surface_detail/particles.py
+DETAIL_PREFIX = "detail."
+DETAIL_FIELD = DETAIL_PREFIX + "{key}.{name}"  # of particles that are dented or pushed; frames have them, too
 # contact/overlap_damping.py
 SEPARATION_FIELD = "parting"  # two bodies, and how strongly their separation is damped, from 1 down, (k, 3)
 # simulation/flesh/unchanged_pose.py

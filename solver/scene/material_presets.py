@@ -29,6 +29,8 @@ NEARLY_INCOMPRESSIBLE = 0.45
 # Flesh that follows a pose does not lock (`mechanics/hyperelastic/nodal_averaging.py`), and goes on to here
 NEARLY_INCOMPRESSIBLE_FLESH = 0.49
 SWING_FREQUENCY_HZ = 3.0
+# pressure that leaves a dent, over the yield stress: Tabor, The Hardness of Metals (1951)
+INDENTATION_PRESSURE_RATIO = 3.0
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ from .settings.size_and_start_settings import ANIMATED, INITIAL_SPIN, INITIAL_VE
 from .sheet import Sheet
 from .start import Start
 from .stretch_limit import StretchLimit
+from .surface_detail import SurfaceDetail
 
 SCENE_FORMAT = 1
 # what can be written per render vertex: von Mises and largest principal stress [Pa], norm of the plastic strain,
@@ -160,6 +161,7 @@ class Body:
         sheet: What it is besides where `meshing.method` is "sheet"; not read in other bodies.
         start: Shape and plastic strain at the first frame, at rest in the world [m]; None: the rest shape.
         seams: Pairs of vertices of a sheet that are sewn together; None: none are.
+        surface_detail: Particles that keep dents finer than its tets; None: there are none.
         rigid_damping: What a rigid body loses of its motion and of its spin in a second, over these [1/s].
     """
 
@@ -204,6 +206,7 @@ class Body:
     bindings: tuple[BodyBinding, ...] = ()
     sheet: Sheet = field(default_factory=Sheet)
     seams: Seams | None = None
+    surface_detail: SurfaceDetail | None = None
     rigid_damping: tuple[Annotated[float, at_least(0.0)], Annotated[float, at_least(0.0)]] = (0.0, 0.0)
 
     @property

@@ -119,6 +119,8 @@ def check_body(body: Body) -> None:
         _check_weights(body, HEAD_GROUP.label, head.weights)
     for hook in body.hooks:
         _check_hook(body, hook)
+    if body.surface_detail is not None:
+        check_ranges(body.surface_detail)
     _check_directions(body)
 
 

@@ -279,5 +279,7 @@ def render_positions(built: AssembledScene, state: State) -> dict[str, Floats]:
         for pins in built.pins:
             if pins.body == number:
                 pins.apply_correction(state, out)
+        for feature in built.features:
+            feature.move_render_positions(built.model, state, number, out)
         positions[body.key] = out
     return positions

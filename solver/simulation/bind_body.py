@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface
+from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface, with_soft_bindings
+from ..contact.surfaces.surface_meshes import body_surface
 from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model
 from ..mesh.embedding import Binding, bind
@@ -14,25 +15,28 @@ from ..mesh.separate_coincident_vertices import separate_coincident_vertices
 from ..mesh.sheet_mesh import bind_vertices
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats, floats, indices
+from ..scene.scene import Body
 
 
 def bind_body(
-    model: Model, number: int, name: str, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
+    model: Model, number: int, body: Body, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
 ) -> tuple[Binding, ContactPoints]:
     """Returns the vertices of a body in its own tets, and its contact points in tets of the model.
 
     Args:
         model: All bodies.
-        number, name: Of the body.
+        number, body: Of the body.
         surface, mesh: Its surface and its tets.
         stored: The binding that an earlier bake made, which is never found again by position; None: there is none.
         gravity: At the first frame [m/s²], (3,).
     """
     if mesh.sheet is not None:
         return _bind_sheet(model, number, surface, mesh, gravity)
+    if body.surface_detail is not None:
+        return _bind_particles(model, number, body, surface, mesh, stored, gravity)
     tet_size = mesh.report.tet_size
     lips = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, tet_size).vertices
-    used, extra, area = sample_surface(lips, surface.triangles, tet_size, name)
+    used, extra, area = sample_surface(lips, surface.triangles, tet_size, body.name)
     places = np.concatenate([surface.vertices, extra])
     bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
     count = len(surface.vertices)
@@ -51,6 +55,20 @@ def _bind_sheet(
     bound = bind_vertices(mesh, surface.vertices)
     _, _, area = sample_surface(mesh.nodes, mesh.sheet.triangles, np.inf)
     return bound, _contact_points(model, number, bound, mesh.sheet.vertices, area, gravity, mesh.report.tet_size)
+
+
+def _bind_particles(
+    model: Model, number: int, body: Body, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
+) -> tuple[Binding, ContactPoints]:
+    """Returns the vertices of a body with surface detail, and its particles as contact points."""
+    detail, size = body.surface_detail, mesh.report.tet_size
+    assert detail is not None
+    binding = bind(mesh.nodes, mesh.tets, surface.vertices) if stored is None else stored
+    part = body_surface(surface, mesh, binding, detail)
+    bound, which = Binding(part.tet, part.weights), np.arange(len(part.tet), dtype=np.int64)
+    points = _contact_points(model, number, bound, which, part.area, gravity, size)
+    modulus = youngs_modulus(model.mu[points.tet], model.lam[points.tet])
+    return binding, with_soft_bindings(points, modulus, detail, size)
 
 
 def _contact_points(

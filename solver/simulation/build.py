@@ -45,6 +45,7 @@ from ..scene.joint_validation import jointed_pairs
 from ..scene.scene import Body, Scene
 from ..scene.self_weight_check import self_weight_warnings
 from ..scene.sheet_validation import check_sheets
+from ..scene.surface_detail_validation import check_surface_detail
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
 from .assembled_scene import AssembledBody, AssembledScene
@@ -134,6 +135,7 @@ def _check(scene: Scene, tracks: TrackReader) -> None:
     """Raises BadInput where the scene asks for something impossible, before any work is done."""
     check_sheets(scene, tracks)
     check_scene(scene)
+    check_surface_detail(scene)
     check_bound_bodies(scene, tracks)
     check_adaptive_bodies(scene, tracks)
     for force in FORCES:
@@ -200,7 +202,7 @@ def _bind_render_vertices(
         if stored is None:
             on_stage("bind", body.name)
         earlier = stored[body.key][1] if stored else None
-        binding, touching = bind_body(model, number, body.name, surface, mesh, earlier, gravity)
+        binding, touching = bind_body(model, number, body, surface, mesh, earlier, gravity)
         bindings.append(binding)
         points.append(touching)
     return bindings, points

@@ -19,6 +19,7 @@ from ..contact.surfaces.post_fracture_penetration import find_backside_points
 from ..mechanics.model import Model
 from ..mechanics.topology_state import TETS_FIELD
 from ..runtime.arrays import Bools, Floats
+from .features.surface_dents import SurfaceDents
 from .simulated_scene import SimulatedScene
 from .step_interval import StepPart
 
@@ -38,6 +39,8 @@ def make_contact_step(
     built, tracks, begin, end, dt = simulation.built, simulation.tracks, part.begin, part.end, part.dt
     poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
     points, materials = built.contact_points, built.contact_materials
+    if (dents := built.feature(SurfaceDents)) is not None:
+        points, materials = dents.present_targets(model, simulation.state, points, materials)
     if model.mu is not built.model.mu:  # of what has softened, or has a key
         factors = model.mu / built.model.mu
         points = points.with_moduli(factors)

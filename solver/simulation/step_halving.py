@@ -88,6 +88,8 @@ def take_step(
     report = _end_step(attempt, energy, report)
     simulation.contacts = attempt.contacts
     end_forces(simulation, attempt.model, part)
+    for feature in simulation.built.features:
+        feature.after_part(attempt.model, simulation.state, attempt.contacts)
     return report, attempt.bounds.is_fixed
 
 

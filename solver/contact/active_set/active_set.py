@@ -69,9 +69,7 @@ class ActiveSet:
         """
         self.has_line_search = True
         group_of_contact = self._group_contacts(state, np.maximum(before, after))
-        line_search_steps(
-            group_of_contact, self.group, bending, before, after, state.k, state.is_active, self.step_length
-        )
+        line_search_steps(group_of_contact, self.group, bending, before, after, state.arrays, self.step_length)
         return self.step_length if self.step_length.min() < 1.0 else None
 
     def update(

@@ -94,9 +94,10 @@ class ContactGroups(NamedTuple):
 
 
 class ProposedStates(NamedTuple):
-    """Whether each contact should push, (k,), and its κ and shift, (k, 2)."""
+    """Whether each contact should push and yield, (k,) each, and its κ and shift, (k, 2)."""
 
     is_active: Bools
+    yields: Bools
     kappa_and_shift: Floats
 
 
@@ -137,8 +138,8 @@ def update_active_set(rules, groups, contacts, state, rigid_count, normal_force,
     """
     group, of = groups.group, groups.of_contact
     sums = np.zeros((len(group), SUM_COUNT))
-    proposed = ProposedStates(np.empty(len(of), np.bool_), np.empty((len(of), 2)))
-    _sum_forces(of, normal_force, state.mu, state.is_active, sums)
+    proposed = ProposedStates(np.empty(len(of), np.bool_), np.empty(len(of), np.bool_), np.empty((len(of), 2)))
+    _sum_forces(of, normal_force, state.yield_force, state.mu, state.is_active, sums)
     _propose_states(rules, rigid_count, of, contacts.gap, state, normal_force, shear, sums, proposed)
     for island in range(len(group)):
         if groups.is_wrong[island]:
@@ -149,17 +150,17 @@ def update_active_set(rules, groups, contacts, state, rigid_count, normal_force,
     for c in range(len(of)):
         if groups.status[of[c]] >= CONTINUES or highest < CONTINUES:
             state.is_active[c], state.kappa[c] = proposed.is_active[c], proposed.kappa_and_shift[c, 0]
-            state.sliding_friction[c] = 0.0
+            state.sliding_friction[c], state.yields[c] = 0.0, proposed.yields[c]
             if sums[of[c], HAS_CHANGES] == 0.0:
                 state.shift[c] = proposed.kappa_and_shift[c, 1]
     return highest
 
 
 @kernel(device_only=True)
-def _sum_forces(of, normal_force, mu, is_active, sums):
+def _sum_forces(of, normal_force, yield_force, mu, is_active, sums):
     """Sums the forces of each group."""
     for c in range(len(is_active)):
-        own, N = sums[of[c]], max(normal_force[c], 0.0)
+        own, N = sums[of[c]], min(max(normal_force[c], 0.0), yield_force[c])
         own[NORMAL_SUM] += N
         own[FRICTION_SUM] += mu[c] * N
         if is_active[c]:
@@ -171,9 +172,9 @@ def _sum_forces(of, normal_force, mu, is_active, sums):
 def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sums, proposed):
     """Writes the state that each contact should have, and sums what this changes in each group."""
     k, mu, kappa, size, shift, is_active = state.k, state.mu, state.kappa, state.size, state.shift, state.is_active
-    next_active, next_values = proposed.is_active, proposed.kappa_and_shift
+    next_active, next_values, yield_force = proposed.is_active, proposed.kappa_and_shift, state.yield_force
     for c in range(len(is_active)):
-        own, N = sums[of[c]], max(normal_force[c], 0.0)
+        own, N = sums[of[c]], min(max(normal_force[c], 0.0), yield_force[c])
         stays = rules.only_add and not own[PULL_SUM] > MAX_PULL_RATIO * own[ACTIVE_NORMAL_SUM]
         pushes = normal_force[c] > 0.0 or (is_active[c] and stays)
         next_values[c, 0], next_values[c, 1] = kappa[c], shift[c]
@@ -185,8 +186,12 @@ def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sum
             own[TOUCHES_BODIES] = 1.0
         if not is_active[c]:
             own[MAX_NEW_DEPTH] = max(own[MAX_NEW_DEPTH], normal_force[c] / (k[c] * size[c]))
+            proposed.yields[c] = False
             continue
         # the depth of an inactive contact tells that it has to push, not how strongly it will
+        proposed.yields[c] = normal_force[c] > yield_force[c]
+        if proposed.yields[c] != state.yields[c]:
+            own[WRONG_NORMAL_SUM] += abs(normal_force[c] - yield_force[c])
         length = math.sqrt(shear[c, 0] ** 2 + shear[c, 1] ** 2 + shear[c, 2] ** 2)
         slides = mu[c] * N < k[c] * length
         next_kappa = mu[c] * N / length if slides else k[c]

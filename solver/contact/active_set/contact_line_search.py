@@ -5,10 +5,11 @@ With contacts that push and slide as they do, a step is a minimum of
 
     φ(v) = ½ vᵀ A v − bᵀ v + Σ ½ max(N, 0)² / k,
 
-convex, with a kink where a contact begins to push. A contains everything else, friction too; N is linear in v. Solving
-with the contacts that push now is Newton's method for φ. Where bodies collide hard, Newton's method alone jumps from
-one wrong set of contacts to the next, so a solve is followed only as long as φ falls. A step may go on from such a
-point in between: momentum is conserved, since all forces act between two sides, and energy does not come from nothing.
+convex, with a kink where a contact begins to push, and another where it yields and φ goes on with a slope that stays.
+A contains everything else, friction too; N is linear in v. Solving with the contacts that push now is Newton's method
+for φ. Where bodies collide hard, Newton's method alone jumps from one wrong set of contacts to the next, so a solve
+is followed only as long as φ falls. A step may go on from such a point in between: momentum is conserved, since all
+forces act between two sides, and energy does not come from nothing.
 
 Source: Newton's method with a line search for such functions, Sun (1997), On piecewise quadratic Newton and trust
 region problems.
@@ -54,17 +55,18 @@ def keep_earliest_contacts(group_of_contact, previous_force, normal_force, gap, 
 
 
 @kernel()
-def line_search_steps(group_of_contact, group, bending, before, after, k, is_active, step_length):
+def line_search_steps(group_of_contact, group, bending, before, after, contacts, step_length):
     """Writes for every island the share of a solve that its group follows, 0 to 1, (islands,).
 
     Args:
         group_of_contact, group: Of `group_islands`.
         bending: dᵀ H d of the change d of velocities, with the matrix H of the solve, per island, (islands,).
         before, after: Normal forces at both ends of it, negative where a contact would pull [N], (k,).
-        k, is_active: Of the contacts; H has the stiffness of the active ones.
+        contacts: `ContactStateArrays`; H has the stiffness of the active ones that do not yield.
         step_length: Out.
     """
-    count = len(group)
+    count, k, yield_force = len(group), contacts.k, contacts.yield_force
+    is_active, yields = contacts.is_active, contacts.yields
     bends, smooth, slope, low, high = np.zeros(count), np.zeros(count), np.zeros(count), np.ones(count), np.ones(count)
     for island in range(count):
         bends[group[island]] += bending[island]
@@ -72,9 +74,10 @@ def line_search_steps(group_of_contact, group, bending, before, after, k, is_act
     for island in range(count):
         smooth[island] = bends[island]
     for c in range(len(k)):
-        if is_active[c]:
+        if is_active[c] and not yields[c]:
             smooth[group_of_contact[c]] -= (after[c] - before[c]) ** 2 / k[c]
-        if (before[c] > 0.0) != (after[c] > 0.0):  # a kink in between; without one the end is the minimum
+        has_kink = (before[c] > yield_force[c]) != (after[c] > yield_force[c])
+        if has_kink or (before[c] > 0.0) != (after[c] > 0.0):  # a kink in between; without one the end is the minimum
             low[group_of_contact[c]] = 0.0
     for turn in range(MAX_BISECTIONS):
         # φ' along d is −dᵀ H d at the start, since H d is the residual force there
@@ -82,7 +85,8 @@ def line_search_steps(group_of_contact, group, bending, before, after, k, is_act
             slope[island] = step_length[island] * max(smooth[island], 0.0) - bends[island]
         for c in range(len(k)):
             change = after[c] - before[c]
-            more = max(before[c] + step_length[group_of_contact[c]] * change, 0.0) - max(before[c], 0.0)
+            then = min(max(before[c] + step_length[group_of_contact[c]] * change, 0.0), yield_force[c])
+            more = then - min(max(before[c], 0.0), yield_force[c])
             slope[group_of_contact[c]] += more * change / k[c]
         is_over = True
         for island in range(count):

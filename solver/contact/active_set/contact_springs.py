@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
@@ -66,11 +68,11 @@ def contact_springs(which, contacts, state, x, tets, tet_out, weights_out, force
     """Writes the contacts `which` as springs on points of tets: tet, weights, force [N] and stiffness [N/m] of each.
 
     Nodes are at x at the start of the step [m], (n, 3). A contact that keeps sliding has a constant friction along s0
-    and no spring there.
+    and no spring there; one that yields has a constant normal force and no spring along n.
     """
     normal, gap, carried = contacts.normal, contacts.gap, contacts.carried
     k, kappa, shear, shift, size = state.k, state.kappa, state.shear, state.shift, state.size
-    sliding_friction = state.sliding_friction
+    sliding_friction, yields, yield_force = state.sliding_friction, state.yields, state.yield_force
     end_tet, weights = state.attachment
     for c in range(len(which)):
         i = which[c]
@@ -80,8 +82,10 @@ def contact_springs(which, contacts, state, x, tets, tet_out, weights_out, force
         # without motion: f = −k n (depth + n·r) − κ (s0 + r − n (n·r))
         n, moved = vec3_load(normal, 3 * i), relative_motion(carried, i, x, tets, end_tet, weights)
         along, rest = vec3_sum(vec3_fma(vec3_zero(), n, moved)), k[i] - kappa[i]
-        depth = rest_depth(gap[i], shift[i], size[i])
-        push_back = vec3_axpy(vec3_zero(), -k[i] * depth - rest * along, n)
+        push = -k[i] * rest_depth(gap[i], shift[i], size[i])
+        if yields[i]:
+            push, rest = yield_force[i], -kappa[i]
+        push_back = vec3_axpy(vec3_zero(), push - rest * along, n)
         vec3_store(force, 3 * c, vec3_axpy(vec3_axpy(push_back, -kappa[i], vec3_load(shear, 3 * i)), -kappa[i], moved))
         x_axis, y_axis, z_axis = vec3_unpack(n)
         vec3_store(stiffness, 9 * c, vec3_axpy(vec3(kappa[i], 0.0, 0.0), rest * x_axis, n))
@@ -112,20 +116,27 @@ def attach_points(id, points, friction, dt, state):
             weights[c, a] = points.weights[point, a]
         state.size[c], state.mu[c] = points.tet_size[point], friction[id[c] // count]
         state.k[c] = max(points.stiffness[point], MIN_INERTIAL_STIFFNESS_FACTOR * points.mass[point] / dt**2)
+        binding = points.binding_stiffness[point]
+        state.compliance[c], state.yield_force[c] = 0.0, np.inf
+        if binding < np.inf:
+            state.compliance[c], state.yield_force[c] = 1.0 / binding, binding * points.yield_length[point]
+            state.k[c] = 1.0 / (1.0 / state.k[c] + state.compliance[c])
 
 
 @kernel(inline=True, device_only=True)
-def next_shift(gap, k, size, end_shift, start_shift, end_lift, normal_force, is_resolving, dt):
+def next_shift(gap, k, size, end_shift, start_shift, end_lift, normal_force, soft, is_resolving, dt):
     """Returns the shift and the lift of a contact for the next step [m]; `is_resolving` if it resolves an overlap.
 
-    `end_shift` and `end_lift` are those at the end of the step; for the others see `ContactState`.
+    `end_shift` and `end_lift` are those at the end of the step, and `soft` is the compliance of surface detail and the
+    largest force that it bears; for the others see `ContactState`. What its springs give stays a depth of the target.
     """
-    force, shift, lift = max(normal_force, 0.0), min(start_shift, end_shift), end_lift
+    force, shift, lift = min(max(normal_force, 0.0), soft[1]), min(start_shift, end_shift), end_lift
     if is_resolving:  # an initial depth shrinks, at once where the point is less deep by now
         resolved = min(-lift / RESOLVE_TIME, MAX_RESOLVE_SPEED * size)
         lift = max(lift + resolved * dt, min(shift - normal_force / k, 0.0))
         lift = lift if lift < -RESOLVED_DEPTH * size else 0.0
-    rise = SHIFT_RATE * (force / k - shift + lift)
+    own_depth = force / k if soft[0] == 0.0 else force * (1.0 / k - soft[0])
+    rise = SHIFT_RATE * (own_depth - shift + lift)
     if rise > 0.0 and shift > FREE_SHIFT * size:
         progress = -normal_force / k - rest_depth(gap, end_shift, size)
         rise *= shift_rate_factor(shift / size, progress, end_lift - gap)

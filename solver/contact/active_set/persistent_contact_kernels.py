@@ -80,7 +80,7 @@ def store_persistent(
     stored_id, stored_force, stored_shear, stored_side = stored.id, stored.force, stored.shear, stored.side
     stored_shift, stored_lift, stored_kappa, stored_normal = stored.shift, stored.lift, stored.kappa, stored.normal
     for c in range(len(id)):
-        force = max(normal_force[c], 0.0)
+        force = min(max(normal_force[c], 0.0), state.yield_force[c])
         # at a sheet or a surface, points that do not push right now still need their side
         if not (force > 0.0 or c >= rigid_count or is_sheet[id[c] // point_count]):
             continue
@@ -93,9 +93,9 @@ def store_persistent(
             stored_shear[count, i] = cut * (R[0, i] * s[0] + R[1, i] * s[1] + R[2, i] * s[2])
             stored_normal[count, i] = R[0, i] * n[0] + R[1, i] * n[1] + R[2, i] * n[2]
         stored_id[count], stored_side[count], stored_force[count] = id[c], side[c], force
-        is_resolving = c >= rigid_count and lift[c] < 0.0
+        is_resolving, soft = c >= rigid_count and lift[c] < 0.0, (state.compliance[c], state.yield_force[c])
         stored_shift[count], stored_lift[count] = next_shift(
-            gap[c], k[c], size[c], shift[c], start_shift[c], lift[c], normal_force[c], is_resolving, dt
+            gap[c], k[c], size[c], shift[c], start_shift[c], lift[c], normal_force[c], soft, is_resolving, dt
         )
         stored_kappa[count] = kappa[c]
         count += 1

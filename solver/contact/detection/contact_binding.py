@@ -19,27 +19,29 @@ MIN_CORNER_WEIGHT = 1.0e-9  # barycentric weight from which a corner of the tria
 
 
 class AttachedContacts(NamedTuple):
-    """What the attachment of k contacts determines; see `ContactState` for `size`, `k` and `mu`."""
+    """What the attachment of k contacts determines; see `ContactState` for what it has besides."""
 
     attachment: PairTets
     size: Floats
     k: Floats
     mu: Floats
+    compliance: Floats
+    yield_force: Floats
 
     @staticmethod
     def allocate(count: int) -> AttachedContacts:
         """Returns arrays for `count` contacts without any tet, weights zero, to be filled."""
         tet = np.full((count, MAX_TETS_PER_CONTACT), -1, np.int32)
         size, k, mu = np.empty((3, count))
-        return AttachedContacts(PairTets(tet, np.zeros((count, 4 * MAX_TETS_PER_CONTACT))), size, k, mu)
+        weights = np.zeros((count, 4 * MAX_TETS_PER_CONTACT))
+        return AttachedContacts(PairTets(tet, weights), size, k, mu, np.zeros(count), np.full(count, np.inf))
 
     @staticmethod
     def concatenate(first: AttachedContacts, second: AttachedContacts) -> AttachedContacts:
         """Returns the contacts of both, in order."""
         tet = np.concatenate([first.attachment.tet, second.attachment.tet])
         weights = np.concatenate([first.attachment.weights, second.attachment.weights])
-        size, k, mu = (np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
-        return AttachedContacts(PairTets(tet, weights), size, k, mu)
+        return AttachedContacts(PairTets(tet, weights), *map(np.concatenate, zip(first[1:], second[1:], strict=True)))
 
 
 class ContactTriangles(NamedTuple):
@@ -97,7 +99,7 @@ def attach_contacts(
     (tet, tet_weights), triangles, rest = binding, surfaces.triangles, surfaces.rest
     support_tet, friction = materials.support_tet, materials.friction
     stiffness, mass, tet_size = materials.stiffness, materials.mass, materials.tet_size
-    (end_tet, weights), size, k, mu = attached
+    (end_tet, weights), size, k, mu, compliance, yield_force = attached
     surface_of, other_surface, (start, end) = surfaces.surface_of, contacts.other_surface, prescribed
     q, q_weights, scratch = np.empty(3), np.empty(4), np.empty(4)
     for c in range(len(points)):
@@ -137,8 +139,28 @@ def attach_contacts(
         # 1/∞ is 0: a prescribed side adds nothing
         in_series = 1.0 / (1.0 / stiffness[point] + 1.0 / stiffness[corner])
         k[c] = max(in_series, min_inertial_factor * min(mass[point], mass[corner]))
+        bind_softly(c, point, triangles[t], place[c], materials, compliance, yield_force)
+        if compliance[c] > 0.0:
+            k[c] = 1.0 / (1.0 / k[c] + compliance[c])
         own, other = friction[surface_of[point]], friction[other_surface[c]]
         mu[c] = own if is_prescribed else other if on_collider else math.sqrt(own * other)
+
+
+@kernel(device_only=True)
+def bind_softly(c, point, corners, place, materials, compliance, yield_force):
+    """Writes the compliance of the springs of surface detail at both sides of contact c, and the force it yields at.
+
+    The place moves by Σ β² f / b as corners with the weights β and the springs b move by β f / b.
+    """
+    binding, length = materials.binding_stiffness, materials.yield_length
+    compliance[c], yield_force[c] = 0.0, np.inf
+    if binding[point] < np.inf:
+        compliance[c], yield_force[c] = 1.0 / binding[point], binding[point] * length[point]
+    for a in range(3):
+        corner, share = corners[a], place[a]
+        if binding[corner] < np.inf and share > MIN_CORNER_WEIGHT:
+            compliance[c] += share * share / binding[corner]
+            yield_force[c] = min(yield_force[c], binding[corner] * length[corner] / share)
 
 
 @kernel(device_only=True)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ...mesh.geometry.face_edges import edge_ends, face_edges
 from ...runtime.arrays import Floats, Indices, concatenated, floats
 from ...runtime.errors import BadInput
+from ...scene.surface_detail import SurfaceDetail
 
 STIFFNESS_FACTOR = 100.0  # contact stiffness per area over Young's modulus / tet size
 MAX_SURFACE_SAMPLES = 5.0e7  # 1.2 GB of positions; a surface of ten million tets has half a million
@@ -27,6 +28,7 @@ MAX_POINT_DEPTH_UNDER_WEIGHT = 0.5  # depth of a single point under the whole we
 # A body may land on tips that got no tets, and softer contacts let them sink in: a skull of 1 m that falls by half its
 # height on such tips, whose levers are 3.8, went 1.62 % of its size into the ground, and goes 0.41 %.
 MAX_LEVER = 2.0  # by which contacts of points outside of their tets are softer, at most its square
+MIN_PARTICLE_AREA = 1.0e-6  # least area of a particle of surface detail over the square of their spacing
 MIN_INERTIAL_STIFFNESS_FACTOR = 10.0  # least contact stiffness over (share of mass) / Δt²
 
 
@@ -38,6 +40,8 @@ class ContactPointArrays(NamedTuple):
     stiffness: Floats
     mass: Floats
     tet_size: Floats
+    binding_stiffness: Floats
+    yield_length: Floats
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,9 @@ class ContactPoints:
         weight_stiffness: The least one that the weight takes [N/m], (k,).
         mass: Their share of the body's mass by area [kg], (k,).
         tet_size: Edge length of the lattice of their body [m], (k,).
+        binding_stiffness: Of the spring between a particle of surface detail and its target [N/m], ∞ for other
+            points, (k,).
+        yield_length: Length of that spring from which the target moves, ∞ for never [m], (k,).
         distance_bounds: Bounds of the distances of the points from colliders, by key (`DistanceBounds`).
     """
 
@@ -61,6 +68,8 @@ class ContactPoints:
     weight_stiffness: Floats
     mass: Floats
     tet_size: Floats
+    binding_stiffness: Floats
+    yield_length: Floats
     distance_bounds: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -69,7 +78,15 @@ class ContactPoints:
     @functools.cached_property
     def arrays(self) -> ContactPointArrays:
         """The points as kernels take them."""
-        return ContactPointArrays(self.tet, self.weights, self.stiffness, self.mass, self.tet_size)
+        return ContactPointArrays(
+            self.tet,
+            self.weights,
+            self.stiffness,
+            self.mass,
+            self.tet_size,
+            self.binding_stiffness,
+            self.yield_length,
+        )
 
     @functools.cached_property
     def largest_tet(self) -> float:
@@ -87,7 +104,9 @@ class ContactPoints:
         A contact a thousand times as stiff as what has melted behind it would let no step converge.
         """
         own = np.where(self.tet >= 0, factors[self.tet], 1.0)
-        return replace(self, elastic_stiffness=own * self.elastic_stiffness)
+        return replace(
+            self, elastic_stiffness=own * self.elastic_stiffness, binding_stiffness=own * self.binding_stiffness
+        )
 
     def select(self, which: slice | npt.NDArray[np.int64]) -> ContactPoints:
         """Returns some of the points."""
@@ -148,7 +167,25 @@ def contact_points(
     # a point far outside its tet moves it with a long lever
     lever = np.clip(np.abs(weights).max(axis=1, initial=0.0), 1.0, MAX_LEVER) ** 2
     size = np.full(len(tet), tet_size, float)
-    return ContactPoints(tet, weights, area, elastic / lever, heavy / lever, mass * share / lever, size)
+    never = np.full(len(tet), np.inf)
+    return ContactPoints(tet, weights, area, elastic / lever, heavy / lever, mass * share / lever, size, never, never)
+
+
+def with_soft_bindings(
+    points: ContactPoints, youngs_modulus: Floats, detail: SurfaceDetail, tet_size: float
+) -> ContactPoints:
+    """Returns points that are particles of surface detail, on springs as stiff as a layer of their spacing.
+
+    Args:
+        points: (k,).
+        youngs_modulus: E of their tets [Pa], (k,).
+        detail: How many there are per tet, and how hard they are.
+        tet_size: Edge length of the lattice [m].
+    """
+    spacing = tet_size / detail.particles_per_tet
+    area = np.maximum(points.area, MIN_PARTICLE_AREA * spacing**2)
+    length = np.full(len(points), detail.yield_strain * spacing, np.float64)
+    return replace(points, binding_stiffness=floats(youngs_modulus * area / spacing), yield_length=length)
 
 
 def sample_surface(

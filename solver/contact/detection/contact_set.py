@@ -103,6 +103,9 @@ class ContactState:
         sliding_friction: Friction along s0 that replaces κ's there in the first solve; 0: none [N], (k,).
         shift: Gap at which it begins to push [m], (k,).
         start_shift: The shift without what lifts the contact in this step alone [m], (k,).
+        compliance: Share of 1 / k of the springs of surface detail [m/N], (k,).
+        yield_force: Largest normal force, above which surface detail is dented [N], (k,).
+        yields: Whether it pushes with just that force, (k,).
         lift: Gap that it keeps while it lasts [m], (k,): bodies in balance at the first frame need not quite touch.
             Below zero, with a shift as low, it is a depth from which a contact gently resolves an initial overlap.
     """
@@ -118,16 +121,20 @@ class ContactState:
     shift: Floats
     start_shift: Floats
     lift: Floats
+    compliance: Floats
+    yield_force: Floats
+    yields: Bools
 
     @staticmethod
     def allocate(count: int) -> ContactState:
         """Returns arrays for `count` active contacts, zero otherwise, to be filled."""
-        numbers, weights = np.zeros((8, count)), np.zeros((count, 4 * MAX_TETS_PER_CONTACT))
+        numbers, weights = np.zeros((9, count)), np.zeros((count, 4 * MAX_TETS_PER_CONTACT))
         tet, shear = np.zeros((count, MAX_TETS_PER_CONTACT), np.int32), np.zeros((count, 3))
-        size, k, mu, kappa, friction, shift, start_shift, lift = numbers
+        size, k, mu, kappa, friction, shift, start_shift, lift, compliance = numbers
         attachment = PairTets(tet, weights)
-        active = np.ones(count, bool)
-        return ContactState(active, attachment, size, k, mu, shear, kappa, friction, shift, start_shift, lift)
+        active, limit, yields = np.ones(count, bool), np.full(count, np.inf), np.zeros(count, bool)
+        memory = shear, kappa, friction, shift, start_shift, lift
+        return ContactState(active, attachment, size, k, mu, *memory, compliance, limit, yields)
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -138,6 +145,7 @@ class ContactState:
         """Sets the attachment of some contacts, and the values that it determines."""
         self.attachment.tet[which], self.attachment.weights[which] = attached.attachment
         self.size[which], self.k[which], self.mu[which] = attached.size, attached.k, attached.mu
+        self.compliance[which], self.yield_force[which] = attached.compliance, attached.yield_force
 
     def insert(self, others: ContactState, order: np.ndarray) -> None:
         """Adds other contacts, and then sorts all of them in an order, (k,)."""

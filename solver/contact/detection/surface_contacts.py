@@ -190,6 +190,10 @@ class SurfaceContacts:
             number[surface] = all_keys.index(name)
         return all_keys[len(keys) :], origins, number[self.other_surfaces(id)]
 
+    def points_of(self, id: Int64s) -> Int64s:
+        """Returns the vertices that are the points of contacts, −1 of contacts of edges, (k,)."""
+        return np.where(id < self.first_edge_id, self._surface_and_point(id - self.id_offset)[1], -1)
+
     def _surface_and_point(self, id: Int64s) -> tuple[Int64s, Int64s]:
         """Returns the surface of the triangle and the point of contacts with ids of the search, (k,) each."""
         rest, point = np.divmod(id, self.surfaces.vertex_count)

@@ -15,8 +15,9 @@ from ...mechanics.model import Model
 from ...mesh.embedding import bind
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...scene.scene import Scene
+from ...scene.surface_detail import SurfaceDetail
 from ..surfaces.collision_surfaces import CollisionSurfaces
-from .contact_sample_points import ContactPoints, contact_points
+from .contact_sample_points import ContactPoints, contact_points, with_soft_bindings
 
 # Stiffness of contacts between bodies over that with rigid colliders: a soft contact sinks in before its neighbours
 # push back. In single runs of ten bodies in a bowl, 8 let vertices in by a third of what 1 did, and 30 left steps
@@ -33,6 +34,8 @@ class ContactMaterialArrays(NamedTuple):
     stiffness: Floats
     mass: Floats
     tet_size: Floats
+    binding_stiffness: Floats
+    yield_length: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,15 @@ class ContactMaterials:
     def arrays(self) -> ContactMaterialArrays:
         """The materials as kernels take them."""
         points = self.points
-        return ContactMaterialArrays(self.friction, self.support_tet, points.stiffness, points.mass, points.tet_size)
+        return ContactMaterialArrays(
+            self.friction,
+            self.support_tet,
+            points.stiffness,
+            points.mass,
+            points.tet_size,
+            points.binding_stiffness,
+            points.yield_length,
+        )
 
 
 def make_contact_materials(
@@ -75,7 +86,9 @@ def make_contact_materials(
     for surface in range(len(surfaces)):
         own, number = surfaces.vertices_of(surface), int(surfaces.body[surface])
         parts.append(
-            _collider_points(surfaces, own) if number < 0 else _body_points(surfaces, own, model, number, pull)
+            _collider_points(surfaces, own)
+            if number < 0
+            else _body_points(surfaces, own, model, number, pull, scene.bodies[number].surface_detail)
         )
     return ContactMaterials(
         surfaces, ContactPoints.concatenate(parts), floats(_frictions(surfaces, scene)), _support_tets(surfaces, model)
@@ -98,18 +111,23 @@ def _support_tets(surfaces: CollisionSurfaces, model: Model) -> Indices:
     return support
 
 
-def _body_points(surfaces: CollisionSurfaces, own: slice, model: Model, number: int, pull: float) -> ContactPoints:
+def _body_points(
+    surfaces: CollisionSurfaces, own: slice, model: Model, number: int, pull: float, detail: SurfaceDetail | None
+) -> ContactPoints:
     body, tet = model.bodies[number], surfaces.tet[own]
+    modulus = youngs_modulus(model.mu[tet], model.lam[tet])
     mass = float(model.mass[body.nodes].sum())
     points = contact_points(
         tet=tet,
         weights=surfaces.weights[own],
         area=surfaces.area[own],
-        youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
+        youngs_modulus=modulus,
         mass=mass,
         weight=mass * pull * float(model.gravity_scale[body.nodes.start]),
         tet_size=surfaces.size[own],
     )
+    if detail is not None:
+        points = with_soft_bindings(points, modulus, detail, float(surfaces.size[own.start]))
     return replace(
         points,
         elastic_stiffness=BODY_STIFFNESS_FACTOR * points.elastic_stiffness,
@@ -119,9 +137,8 @@ def _body_points(surfaces: CollisionSurfaces, own: slice, model: Model, number: 
 
 def _collider_points(surfaces: CollisionSurfaces, own: slice) -> ContactPoints:
     infinite = np.full(own.stop - own.start, np.inf)
-    return ContactPoints(
-        surfaces.tet[own], surfaces.weights[own], surfaces.area[own], infinite, infinite, infinite, surfaces.size[own]
-    )
+    of_points = surfaces.tet[own], surfaces.weights[own], surfaces.area[own]
+    return ContactPoints(*of_points, infinite, infinite, infinite, surfaces.size[own], infinite, infinite)
 
 
 def _frictions(surfaces: CollisionSurfaces, scene: Scene) -> Sequence[float]:

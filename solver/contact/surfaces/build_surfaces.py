@@ -97,13 +97,17 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
             # what comes from behind would touch the points of a one-sided collider
             may_touch[b, a] = may and (is_body or scene.colliders[colliders[b - len(bodies)]].sides != SIDES_FRONT)
             may_touch[a, b] = may and b < len(bodies) + len(prescribed)
-    return may_touch
+    # particles of surface detail take its contacts: a point of another surface would press on them once more
+    has_detail = np.array([body.surface_detail is not None for body in bodies] + [False] * len(colliders), bool)
+    return may_touch & (has_detail[:, None] | ~has_detail[None, :])
 
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
     if mesh.sheet is not None:
         return sheet_surface(mesh, binding)
     surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
+    if body.surface_detail is not None:
+        return body_surface(surface, mesh, binding, body.surface_detail)
     return body_surface(
         separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
     )
@@ -146,6 +150,9 @@ def _surface_edges(
         vertices, triangles = surfaces.rest[at], indices(surfaces.triangles[faces] - np.int32(at.start))
         tets, corners, front = None, None, bool(surfaces.is_one_sided[surface])
         sheet = meshes[body].sheet if body >= 0 else None
+        if body >= 0 and scene.bodies[body].surface_detail is not None:  # the dents have no edges of their own
+            own, tets_of, rigid = [*own, None], [*tets_of, None], [*rigid, None]
+            continue
         if sheet is not None:
             found = sheet_edges(triangles)
             tets = indices(sheet.hinge[found.triangle] + model.bodies[body].tets.start)

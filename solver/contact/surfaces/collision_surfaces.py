@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -164,6 +164,17 @@ class CollisionSurfaces:
                 first = self.source_vertices[own.start : int(triangles.max()) + 1, 0]
                 rows[own] = own.start + np.searchsorted(first, self.source_vertices[own])
         return rows
+
+    def with_targets(self, tet: Indices, weights: Floats, nodes: Indices, rest: Floats) -> CollisionSurfaces:
+        """Returns the same surfaces with vertices that have moved in the material, and keeps what that leaves alone.
+
+        Args:
+            tet, weights, nodes, rest: See the class.
+        """
+        moved = replace(self, tet=tet, weights=weights, nodes=nodes, rest=rest)
+        for name in ("trees", "pieces", "surface_of", "surface_of_triangle", "edges_may_touch", "source_rows"):
+            moved.__dict__[name] = getattr(self, name)
+        return moved
 
     def vertices_of(self, surface: int) -> slice:
         """Returns the vertices of a surface."""

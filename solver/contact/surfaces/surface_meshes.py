@@ -17,6 +17,7 @@ from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import distinct_faces, weld
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
+from ...scene.surface_detail import SurfaceDetail
 from ..colliders.deforming_collider import DeformingCollider
 from .surface_remeshing import decimated_triangles, is_too_fine, split_edges
 
@@ -42,8 +43,8 @@ class SurfacePart:
     source_weights: Floats
 
 
-def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePart:
-    """Returns the surface of a body: its render mesh, as fine as its tets.
+def body_surface(surface: Surface, mesh: TetMesh, binding: Binding, detail: SurfaceDetail | None = None) -> SurfacePart:
+    """Returns the surface of a body: its render mesh, as fine as its tets or as its surface detail.
 
     Vertices of the render mesh keep the binding by which they are rendered.
 
@@ -51,13 +52,15 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding) -> SurfacePa
         surface: The render mesh [m].
         mesh: The tets.
         binding: Of the render vertices, in these tets.
+        detail: Vertices are its particles then; None: the body has none.
     """
     size = mesh.report.tet_size
+    spacing = size if detail is None else size / detail.particles_per_tet
     triangles = _welded(surface.vertices, orient_outward(surface).surface.triangles)
-    if is_too_fine(surface.vertices, triangles, size):
+    if detail is None and is_too_fine(surface.vertices, triangles, size):
         triangles = decimated_triangles(surface.vertices, triangles, size)
     used, triangles = np.unique(triangles, return_inverse=True)
-    vertices, triangles, _ = split_edges(surface.vertices[used], indices(triangles.reshape(-1, 3)), size)
+    vertices, triangles, _ = split_edges(surface.vertices[used], indices(triangles.reshape(-1, 3)), spacing)
     added = bind(mesh.nodes, mesh.tets, vertices[len(used) :])
     count = len(vertices)
     return SurfacePart(

@@ -25,6 +25,7 @@ from . import (
     processes_and_files,
     rigid_cores,
     sheets,
+    surface_detail,
     wraps_and_passes,
 )
 from .minor_warnings import MINOR_WARNINGS
@@ -51,6 +52,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     **convergence.TEXTS,
     **rigid_cores.TEXTS,
     **sheets.TEXTS,
+    **surface_detail.TEXTS,
     **processes_and_files.TEXTS,
     **diagnostics.TEXTS,
     **live.TEXTS,

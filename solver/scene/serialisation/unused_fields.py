@@ -36,7 +36,7 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
         write_former_flesh_paint(own, arrays)
         if body.meshing.fine is None:
             del own["meshing"]["fine"]
-        for name in ("goal", "pressure", "stretch_limit", "muscle", "start", "seams"):
+        for name in ("goal", "pressure", "stretch_limit", "muscle", "start", "seams", "surface_detail"):
             if getattr(body, name) is None:
                 del own[name]
         drop_unused_fields(body.attachments, own["attachments"], arrays)

@@ -42,6 +42,7 @@ from .simulation_settings import (
 from .size_and_start_settings import START_SETTINGS
 from .stretch_limit_settings import STRETCH_LIMIT_SETTINGS
 from .surface_attachment_settings import ATTACHMENTS
+from .surface_detail_settings import SURFACE_DETAIL_SETTINGS
 from .tet_settings import DISPLAY_SETTINGS, TET_SETTINGS
 
 # roles of objects; NONE: an object without a role
@@ -79,6 +80,7 @@ SUBJECTS = (
     Subject("Activation", (BODY,), ACTIVATION_SETTINGS),
     Subject("Fibres", (BODY,), (*FIBRE_SETTINGS, *FIBRE_DISPLAY_SETTINGS)),
     Subject("Plasticity", (BODY,), PLASTICITY_SETTINGS),
+    Subject("Surface Detail", (BODY,), SURFACE_DETAIL_SETTINGS),
     Subject("Heat", (BODY,), HEAT_SETTINGS),
     Subject("Fracture", (BODY,), (*FRACTURE_SETTINGS, BROKEN_MATERIAL, SEPARATE_PIECES)),
     Subject("Attributes", (BODY,), (ATTRIBUTES_SETTING,)),

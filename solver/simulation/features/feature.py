@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ...constraints.force import Force
 from ...contact.colliders.rigid_colliders import BuiltCollider
+from ...contact.contact_step import ContactStep
 from ...contact.detection.contact_sample_points import ContactPoints
 from ...contact.detection.surface_materials import ContactMaterials
 from ...mechanics.model import Model
@@ -179,6 +180,9 @@ class Feature:
         """Returns the model with what depends on the begin and end of a step or of a part of it."""
         return model
 
+    def after_part(self, model: Model, state: State, contacts: ContactStep | None) -> None:
+        """Moves its fields of the state on after a part of a step, by its contacts; None: nothing could touch."""
+
     def after_step(self, step: FeatureStep) -> None:
         """Moves its fields of the state on after the bodies have moved; may separate faces of tets."""
 
@@ -189,6 +193,9 @@ class Feature:
     def to_arrays(self, number: int) -> dict[str, npt.NDArray]:
         """Returns what a cache keeps of a body beside its tets, by name; see `Muscles`."""
         return {}
+
+    def move_render_positions(self, model: Model, state: State, number: int, out: Floats) -> None:
+        """Changes the positions of render vertices of a body [m], (v, 3), where they do not move with their tets."""
 
     def report(self, model: Model, unbroken_model: Model, state: State) -> BodyNumbers:
         """Returns what the report of a frame says of bodies."""

@@ -13,6 +13,7 @@ from .plasticity import PlasticFlow
 from .rest_scales import RestScales
 from .rest_shapes import RestShapes
 from .rigid_cores import RigidCores
+from .surface_dents import SurfaceDents
 
 FEATURES: tuple[type[Feature], ...] = (
     Materials,
@@ -24,4 +25,5 @@ FEATURES: tuple[type[Feature], ...] = (
     Muscles,
     FleshFeature,
     RigidCores,
+    SurfaceDents,
 )
