@@ -58,7 +58,7 @@ class JointEnd:
         return JointEnd(*(getattr(self, each.name)[which] for each in fields(self)))
 
     def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
-        """Returns the weights by which places [m], (k, 3), go with the tets, whose nodes are at x [m], (k, 4)."""
+        """Returns the weights by which places [m], (…, k, 3), go with the tets, whose nodes are at x [m], (…, k, 4)."""
         return affine_weights(x, tets, places, self.tet)
 
 

@@ -188,10 +188,7 @@ class JointStep:
         for row in range(3):
             offsets += [h * beside[:, row], -h * beside[:, row]]
         # weights of the place, then of the two beside it for each angle, (7, k, 4)
-        self.weights = tuple(
-            np.stack([end.weights_of(places + offset, x, tets) for offset in offsets])
-            for end in (rows.first, rows.second)
-        )
+        self.weights = tuple(end.weights_of(places + np.stack(offsets), x, tets) for end in (rows.first, rows.second))
 
     def _limits(self) -> tuple[Floats, Floats]:
         """Returns limits of the rows; what is far out of them comes back at a limited rate."""

@@ -58,7 +58,7 @@ def torque_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> Torq
     mass = np.array([body.mass.sum() for body in bodies])
     size = np.sqrt(np.array([0.5 * np.trace(body.inertia) for body in bodies]) / mass)
     at = np.stack([body.centre for body in bodies]) + size[:, None] * PLACES[:, None]
-    weights = np.stack([affine_weights(x, model.tets, each, tet) for each in at])
+    weights = affine_weights(x, model.tets, at, tet)
     return TorquePoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
 
 
