@@ -48,6 +48,7 @@ SCENES = (
     "playground",
     "unveiled_suzanne",
     "rag_doll",
+    "stamped_clay",
 )
 SHEET_PICTURES = 9
 

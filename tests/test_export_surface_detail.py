@@ -12,6 +12,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.export_scenes import exported
 from fixtures.fake_layout import FakeLayout
+from sinew.addon.blender_data import sinew_modifier
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
 from sinew.addon.panels import material_layout
@@ -33,6 +34,18 @@ def test_the_settings_arrive_in_the_scene(tmp_path: Path) -> None:
     own = obj.sinew
     own.use_surface_detail, own.detail_particles, own.detail_depth = True, 6, 0.5
     assert exported(scene, tmp_path / "with")[0].bodies[0].surface_detail == SurfaceDetail(6, pytest.approx(0.03), 0.5)
+
+
+def test_a_subdivision_is_part_of_the_mesh_that_is_dented(tmp_path: Path) -> None:
+    scene, obj = clay_box()
+    finer = obj.modifiers.new("Finer", "SUBSURF")
+    finer.subdivision_type, finer.levels, finer.render_levels = "SIMPLE", 3, 3
+    counts = []
+    for number, is_on in enumerate((False, True)):
+        obj.sinew.use_surface_detail = is_on
+        sinew_modifier.move_below_subdivision(obj)
+        counts.append(len(exported(scene, tmp_path / str(number))[0].bodies[0].vertices))
+    assert counts[1] > 30 * counts[0]
 
 
 def test_materials_that_flow_say_how_hard_their_surface_is() -> None:

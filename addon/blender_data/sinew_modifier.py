@@ -29,7 +29,8 @@ FINISHING_MODIFIERS = {
     "NORMAL_EDIT",
 }
 
-# modifiers that round the mesh: a breakable body needs them above, or cracks would show early
+# modifiers that refine the mesh: a breakable body needs them above, or cracks would show early, and one with Surface
+# Detail, or its mesh would not be as fine as the dents
 SUBDIVIDING_MODIFIERS = {"SUBSURF", "MULTIRES"}
 
 # modifiers that pose the whole mesh: below Sinew's they would pose the simulated shape a second time
@@ -91,9 +92,9 @@ def ensure_modifier(obj: bpy.types.Object) -> bpy.types.MeshCacheModifier:
 
 
 def move_below_subdivision(obj: bpy.types.Object) -> None:
-    """Moves the modifier of a breakable body below its last Subdivision, and stores its previous index."""
+    """Moves the modifier of a body that needs the refined mesh below its last Subdivision, and stores where it was."""
     modifier = find_modifier(obj)
-    if modifier is None or not obj.sinew.use_fracture:
+    if modifier is None or not _needs_refined_mesh(obj):
         return
     place, target = list(obj.modifiers).index(modifier), _index_below_subdivision(obj)
     if place < target - 1:
@@ -109,6 +110,10 @@ def restore_stack_index(obj: bpy.types.Object) -> None:
         obj.modifiers.move(list(obj.modifiers).index(modifier), min(obj.sinew.place_before, len(obj.modifiers)) - 1)
     if obj.sinew.place_before:
         obj.sinew.place_before = 0
+
+
+def _needs_refined_mesh(obj: bpy.types.Object) -> bool:
+    return bool(obj.sinew.use_fracture or obj.sinew.use_surface_detail)
 
 
 def _index_below_subdivision(obj: bpy.types.Object) -> int:
@@ -147,7 +152,7 @@ def default_stack_index(obj: bpy.types.Object) -> int:
     """Returns the index for Sinew's modifier: after those that pose, before those that refine or finish."""
     stack = list(obj.modifiers)
     posing = [i for i, m in enumerate(stack) if m.type in POSING_MODIFIERS and m.name not in PASSING_MODIFIER_NAMES]
-    first = max(posing[-1] + 1 if posing else 0, _index_below_subdivision(obj) if obj.sinew.use_fracture else 0)
+    first = max(posing[-1] + 1 if posing else 0, _index_below_subdivision(obj) if _needs_refined_mesh(obj) else 0)
     for place in range(first, len(stack)):
         if stack[place].type in FINISHING_MODIFIERS or stack[place].use_pin_to_last:
             return place

@@ -416,6 +416,18 @@ PINNED = {
             "Button 2": {"lowest_at_the_end": (0.330, 0.08)},
         },
     ),
+    "stamped_clay": (
+        30,
+        {
+            "Tablet": {
+                "tets": (2316, 0.5),
+                "deepest_dent": (0.00479, 0.0002),  # of 5 mm
+                "detail_particles": (23444, 2500),
+                "lowest_at_the_end": (-0.0019, 0.0005),  # tets cover the mesh
+                "height_at_the_end": (0.0438, 0.0005),
+            }
+        },
+    ),
 }
 # those that bake for a minute or more
 LONG = ("arm_layers", "chocolate_egg", "glass_swan", "jelly_bowl", "playground", "rag_doll", "squeezed_ball")
