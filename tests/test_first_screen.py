@@ -71,6 +71,8 @@ def test_the_menu_offers_roles_only_where_there_is_none() -> None:
     assert draw_menu(obj) == [*always, "sinew.live"]
     roles.make_flesh(obj)
     assert draw_menu(obj) == [*always, "sinew.live", "sinew.solve_frame"], "where the search looks for it"
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    assert draw_menu(rig)[0] == "sinew.make_ragdoll"
 
 
 def main(obj: bpy.types.Object) -> FakeLayout:

@@ -20,7 +20,7 @@ from ..fracture_meshes.result_objects import results_of
 from ..objects import roles
 from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from ..playback import attribute_modifier, mesh_cache, wrap_motion
-from . import attach_force_curves, attach_motion, error_messages, last_failure
+from . import attach_force_curves, attach_motion, attach_pose_motion, error_messages, last_failure
 
 
 def attach(
@@ -39,9 +39,11 @@ def attach(
         return
     folder, is_baked = folder or cache_paths.cache_folder(scene), False
     bodies = attach_motion.leaders_first(roles.bodies(scene))
+    played = {obj: (body_folder(scene, obj, folder), body_key(obj)) for obj in bodies}
+    played = {obj: own for obj, own in played.items() if _has_bake(*own)}
+    attach_pose_motion.attach(scene, played, detach_missing, is_undoable)
     if is_undoable:
-        played = {obj: (body_folder(scene, obj, folder), body_key(obj)) for obj in bodies}
-        attach_motion.write_strips(scene, {obj: own for obj, own in played.items() if _has_bake(*own)})
+        attach_motion.write_strips(scene, played)
     for obj in bodies:
         key, own = body_key(obj), body_folder(scene, obj, folder)
         if _has_bake(own, key) and _attach_existing(scene, obj, own, key, is_undoable):

@@ -26,6 +26,7 @@ from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import group_weights, weights
 from ..objects import roles
 from ..objects.attachment_rows import rows_about_lines
+from ..objects.driven_bones import driven_bones
 from ..objects.flesh_supports import armature_radius, uses_armature
 from . import validation
 from .bone_meshes import RestTransform
@@ -105,12 +106,15 @@ def armature_bones(obj: bpy.types.Object, body_key: str, taken: set[str]) -> Ite
     found = armatures(obj)
     if not found:
         raise BadInput("armature-none", name=obj.name)
-    none = True
+    none, scene = True, next(iter(obj.users_scene), None)
     for modifier in found:
+        driven = driven_bones(scene, modifier.object) if scene is not None else set()
         for bone in modifier.object.data.bones:
             if not bone.use_deform or bone.name not in obj.vertex_groups:
                 continue
             none = False
+            if bone.name in driven:
+                continue  # the body that drives it holds the flesh
             key = new_key(f"{body_key}-{key_from_name(bone.name)}", taken)
             yield ArmatureBone(key, obj, modifier.object, bone.name, modifier.name)
     if none:

@@ -29,6 +29,7 @@ from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
 from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
+from .driven_bones import bone_parts
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .fine_regions import find_fine_objects
 from .input_digest_parts import field_parts, id_parts, object_parts, preview_parts, scene_parts
@@ -170,6 +171,8 @@ def _participant_digest(
         *rna_parts(obj.sinew, unread_settings(obj, present), animated_paths(obj), "sinew."),
     ]
     parts += rigid_body_parts(obj)
+    if BODY in present:
+        parts += [part for scene in obj.users_scene[:1] for part in bone_parts(obj, scene)]
     if BONE in present:
         parts.append(names.get(obj.sinew.bone_body, ""))
     cut = None

@@ -43,6 +43,7 @@ from .attachments import attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
 from .colliders import read_collider
+from .driven_bones import joint_key, passing_bones, read_bone_joints, sample_bone_joint, with_held_flesh
 from .fat_geometry import with_wrap
 from .fine_regions import read_fine_regions
 from .force_fields import read_field, sample_field
@@ -74,6 +75,7 @@ def read_scene(
     for obj in inputs.bodies:
         validation.check_same_in_render(scene_copy, obj, inputs.scene, rest_frame(inputs.scene))
     bodies = {obj: _read_body(scene_copy, obj, inputs) for obj in inputs.bodies}
+    bodies = with_held_flesh(scene_copy, inputs, bodies)
     bones = [read_bone(scene_copy, obj, key, unit, inputs.bodies) for obj, key in inputs.bones.items()]
     joints = read_joints(scene_copy, inputs)
     ignored = collision_filter.ignored_pairs(inputs.scene, inputs.bodies | inputs.colliders | inputs.grounds)
@@ -83,11 +85,11 @@ def read_scene(
         _read_settings(scene_copy, inputs.scene, threads),
         tuple(read_heat_source(scene_copy, obj, key, unit) for obj, key in inputs.heat_sources.items()),
         (*bones, *read_armature_bones(scene_copy, inputs.armature_bones, bodies, unit)),
-        (*ignored, *passing_pairs(joints, inputs)),
+        (*ignored, *passing_pairs(joints, inputs), *passing_bones(inputs)),
         force_fields=tuple(
             read_field(scene_copy, obj, key, unit, list(bodies.values())) for obj, key in inputs.force_fields.items()
         ),
-        joints=joints,
+        joints=(*joints, *read_bone_joints(scene_copy, inputs)),
     )
     check_joints(scene)
     return scene
@@ -150,8 +152,12 @@ def sample_tracks(
         sample_heat_source(sampling, obj, source)
     for obj, field in zip(inputs.force_fields, scene.force_fields, strict=True):
         sample_field(sampling, obj, field)
-    for obj, joint in zip(inputs.joints, scene.joints, strict=True):
-        sample_joint(sampling, obj, joint, rest.carriers.get(joint.key))
+    joints = {joint.key: joint for joint in scene.joints}
+    for obj, key in inputs.joints.items():
+        sample_joint(sampling, obj, joints[key], rest.carriers.get(key))
+    for obj, key in inputs.bodies.items():
+        if joint_key(key) in joints:
+            sample_bone_joint(sampling, obj, joints[joint_key(key)])
     _sample_bones(sampling, inputs, scene, rest)
 
 

@@ -197,7 +197,7 @@ def _put_back(run: LiveRun) -> None:
     torn_bodies.forget_shown(run)
     torn_bodies.put_modifiers_back(run)
     _give_back_to_world(run)
-    for obj in _bodies(run):
+    for obj in _moving_objects(run):
         motion_track.show(obj)
 
 
@@ -211,8 +211,14 @@ def _take_out_of_world(run: LiveRun) -> None:
 
 def _hide_motion(run: LiveRun) -> None:
     """Lets objects be where the artist has animated them, which is what samples are played in the space of."""
-    for obj in _bodies(run):
+    for obj in _moving_objects(run):
         motion_track.hide(obj)
+
+
+def _moving_objects(run: LiveRun) -> list[bpy.types.Object]:
+    """Returns the objects of the scene of a run that baked motion moves: bodies, and armatures that they drive."""
+    scene = find_scene(run.scene_uid)
+    return [obj for obj in scene.objects if motion_track.find_track(obj) is not None] if scene is not None else []
 
 
 def _bodies(run: LiveRun) -> list[bpy.types.Object]:

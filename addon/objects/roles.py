@@ -86,6 +86,8 @@ def _remove_modifiers(obj: bpy.types.Object) -> None:
     """Removes what plays a bake, and what shows a solved frame: only bodies have these."""
     solved_frame.remove([obj])
     motion_track.remove_motion(obj)
+    if obj.sinew.drives_bone and obj.parent is not None and obj.parent.type == "ARMATURE":
+        motion_track.remove_motion(obj.parent)
     sinew_modifier.remove_modifier(obj)
 
 

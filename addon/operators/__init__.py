@@ -42,6 +42,7 @@ from . import (
     quick,
     quick_fat,
     radial_control,
+    ragdolls,
     real_time_tets,
     remove_role,
     rigid_bodies,
@@ -60,6 +61,7 @@ from . import (
 
 PARTS = (
     make_body,
+    ragdolls,
     rigid_bodies,
     remove_role,
     make_flesh,

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import bpy
 
-from ...solver.scene.settings.rigid_body_settings import RIGID_BODY_SETTINGS
+from ...solver.scene.settings.rigid_body_settings import BONE_JOINT, DRIVES_BONE, HOLDS_FLESH, USE_RIGID_BODY
 from ..baking import attach_motion, error_messages
 from ..blender_data import motion_track
 from ..blender_data.rigid_body_world import moved_objects
 from ..blender_data.rna_serialisation import animated_paths
-from ..objects import roles
+from ..objects import driven_bones, roles
 from ..objects.rigid_body_constraints import (
     WORLD_NAME,
     constraint_ends,
@@ -38,6 +38,7 @@ COLLIDER_SHAPE_NOTE = "Bodies meet its mesh, which Blender takes as a {shape}"
 STRIP_NOTE = 'Moves by the track "{track}" of its Nonlinear Animation. Mute that to see your own animation'
 MUTED_NOTE = 'The track "{track}" of its Nonlinear Animation has its bake, and is muted'
 VERTICES_NOTE = "Its vertices play the bake, and not its object, since {reason}"
+BONE_DRIVING_SETTINGS = (DRIVES_BONE, BONE_JOINT, HOLDS_FLESH)
 MAX_JOINTS = 8  # that are listed
 
 
@@ -45,7 +46,7 @@ def is_shown(obj: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """Whether Blender has anything of that kind for a rigid body, a body with a core or a collider."""
     if obj.rigid_body is not None and (obj.sinew.role != BODY or roles.is_rigid(obj)):
         return True
-    if obj.sinew.role == BODY and next(_motion_notes(obj), ""):
+    if obj.sinew.role == BODY and (roles.is_rigid(obj) or next(_motion_notes(obj), "")):
         return True
     return obj.sinew.role == BODY and bool(constraints_of(scene, [obj]))
 
@@ -54,7 +55,7 @@ def draw_rigid_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     """Draws what is read of Blender's settings of the object, and the joints that hold it."""
     obj, scene = context.object, context.scene
     if obj.rigid_body is not None and (obj.sinew.role != BODY or roles.is_rigid(obj)):
-        draw_settings(locked_column(layout, context), obj, RIGID_BODY_SETTINGS)
+        draw_settings(locked_column(layout, context), obj, (USE_RIGID_BODY,))
         if counting_rigid_body(obj) is None:
             draw_wrapped(layout, UNREAD_NOTE, "INFO", context)
         else:
@@ -64,6 +65,8 @@ def draw_rigid_body(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
             for note in _notes(obj):
                 draw_wrapped(layout, note, "INFO", context)
     if obj.sinew.role == BODY:
+        if roles.is_rigid(obj):
+            _draw_bone(layout, context)
         for note in _motion_notes(obj):
             draw_wrapped(layout, note, "INFO", context)
         _draw_joints(layout, context, constraints_of(scene, [obj]))
@@ -98,6 +101,19 @@ def _notes(obj: bpy.types.Object) -> Iterator[str]:
         yield COMPOUND_NOTE
     if obj.sinew.is_out_of_world:
         yield OUT_NOTE
+
+
+def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Draws what a rigid body has to do with the bone that it is a child of."""
+    obj = context.object
+    draw_settings(locked_column(layout, context), obj, BONE_DRIVING_SETTINGS)
+    problem = driven_bones.driver_problem(obj, context.scene) if obj.sinew.drives_bone else None
+    if problem is not None:
+        draw_wrapped(layout, error_messages.error_text(problem), "ERROR", context)
+    elif driven_bones.is_driver(obj):
+        leader = driven_bones.driver_above(obj, context.scene)
+        where = "" if leader is None else f', on "{leader.name}"'
+        layout.label(text=f"Drives {obj.parent.name}: {obj.parent_bone}{where}", icon="BONE_DATA")
 
 
 def _motion_notes(obj: bpy.types.Object) -> Iterator[str]:

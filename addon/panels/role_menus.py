@@ -38,6 +38,8 @@ class SINEW_MT_add(bpy.types.Menu):
         if next(rigid_body_world_meshes(context.scene), None) is not None:
             world = self.layout.operator("sinew.make_rigid", text="Rigid Body World", icon="RIGID_BODY")
             world.is_whole_world = True
+        if context.object is not None and context.object.type == "ARMATURE":
+            self.layout.operator("sinew.make_ragdoll", icon="ARMATURE_DATA")
         self.layout.operator("sinew.draw_muscle", icon="GREASEPENCIL")
         self.layout.operator("sinew.make_wrap", icon="MOD_SHRINKWRAP")
         self.layout.operator("sinew.add_ground", icon="MESH_PLANE")

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats
-from .serialisation.schema_constraints import OneOf, Shape, at_least, finite_number, greater_than, shape
+from .serialisation.schema_constraints import OneOf, Shape, at_least, finite_number, greater_than, shape, shape_or_empty
 from .serialisation.sequence_coercion import convert_sequences
 
 FIXED_JOINT, POINT_JOINT, HINGE_JOINT, SLIDER_JOINT, GENERIC_JOINT = "fixed", "point", "hinge", "slider", "generic"
@@ -30,7 +30,8 @@ class Joint:
 
     The frame is fixed to both ends in the rest pose; of the world it moves with the track "joint.KEY.matrix". With
     d the origin of the second end's frame in the first one's, and R_x(α) R_y(β) R_z(γ) the turn of the second frame
-    in the first one, the six coordinates are d_x, d_y, d_z [m], α, β, γ [rad]: zero in the rest pose.
+    in the first one, the six coordinates are d_x, d_y, d_z [m], α, β, γ [rad]: zero in the rest pose, but for
+    `second_turn`.
 
     Tracks: "joint.KEY.matrix" (4, 4): world [m] ← the frame of the end "", instead of `frame`, without scale.
         "joint.KEY.enabled" (): instead of `is_enabled`, on from ½ on.
@@ -48,6 +49,8 @@ class Joint:
         breaking_force: Force [N] above which the joint is gone for good; None: never.
         is_enabled: Whether it acts.
         collides: Whether the two ends also collide.
+        second_turn: R of the second end's frame in the first one's in the rest pose, (3, 3), whose angles the
+            coordinates begin with; (0, 3): they begin at zero.
     """
 
     first: str
@@ -65,6 +68,7 @@ class Joint:
     breaking_force: Annotated[float, greater_than(0.0, "Breaking Force", "N")] | None = None
     is_enabled: bool = True
     collides: bool = False
+    second_turn: Annotated[Floats, shape_or_empty(3, 3)] = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -74,6 +78,14 @@ class Joint:
     def ends(self) -> tuple[str, str]:
         """Keys of both ends."""
         return self.first, self.second
+
+    def second_frame(self, frame: Floats) -> Floats:
+        """Returns the frame of the second end in the rest pose, (4, 4), where that of the first one is `frame`."""
+        if not len(self.second_turn):
+            return frame
+        turned = frame.copy()
+        turned[:3, :3] = frame[:3, :3] @ self.second_turn
+        return turned
 
     def springs(self) -> tuple[Floats, Floats]:
         """Returns stiffness [N/m, N m/rad] and damping [N s/m, N m s/rad] of the coordinates, (6,) each."""

@@ -57,6 +57,9 @@ def _check_numbers(joint: Joint) -> None:
     axes = joint.frame[:3, :3]
     if not np.isfinite(joint.frame).all() or np.abs(axes.T @ axes - np.eye(3)).max() > MAX_AXIS_ERROR:
         raise BadInput("joint-frame", name=joint.name)
+    turn = joint.second_turn
+    if len(turn) and (not joint.second or np.abs(turn.T @ turn - np.eye(3)).max() > MAX_AXIS_ERROR):
+        raise BadInput("joint-frame", name=joint.name)
     if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
         row = int(np.argmax(~(low <= high)))
         raise BadInput("joint-limits", name=joint.name, low=f"{low[row]:.4g}", high=f"{high[row]:.4g}")

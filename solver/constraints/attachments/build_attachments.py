@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.embedding import Binding, barycentric_weights
+from ...mesh.embedding import Binding, barycentric_weights, bind
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
 from ...mesh.geometry.triangle_frames import triangle_frames
@@ -42,6 +42,7 @@ from .target_surface import TargetSurface, animated_vertices
 STIFFNESS_FACTOR = 30.0
 # What is fixed is that many times as stiff: the same pressure opens it by a three-hundred-thousandth of the thickness.
 FIXED_FACTOR = 1000.0
+MAX_ANCHOR_WEIGHT = 3.0  # of a place in a tet at the surface, beyond which the tet that it is in carries it instead
 UNLIMITED_REACH = 1.0e6  # [m], at which nothing that is fixed is let go
 NO_INDICES, NO_PLACES = np.zeros(0, np.int32), np.zeros((0, 4))
 
@@ -276,4 +277,11 @@ def _tet_anchors(
     corners = target.surface.triangles[found.triangle[own]]
     nearest = corners[np.arange(len(own), dtype=np.int64), np.argmax(found.weights[own], axis=1)]
     tet = target.tet[nearest]
-    return indices(tet), floats(barycentric_weights(model.X, model.tets, positions, tet))
+    weights = barycentric_weights(model.X, model.tets, positions, tet)
+    # a tet at the surface says nothing of what is deep inside, such as a bone
+    far = np.flatnonzero((found.distance[own] < 0.0) & (np.abs(weights).max(axis=1) > MAX_ANCHOR_WEIGHT))
+    if len(far) and target.body is not None:
+        tets = model.bodies[target.body].tets
+        inside = bind(model.X, model.tets[tets], floats(positions[far]))
+        tet[far], weights[far] = inside.tet + np.int32(tets.start), inside.weights
+    return indices(tet), floats(weights)

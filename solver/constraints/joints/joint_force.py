@@ -96,7 +96,11 @@ def make_joints(scene: Scene, model: Model, tracks: TrackReader) -> Joints | Non
     rows = JointRows(
         tuple(joint.key for joint in scene.joints),
         _make_end(model, [numbers.get(joint.first) for joint in scene.joints], frames),
-        _make_end(model, [numbers.get(joint.second) for joint in scene.joints], frames),
+        _make_end(
+            model,
+            [numbers.get(joint.second) for joint in scene.joints],
+            [joint.second_frame(frame) for joint, frame in zip(scene.joints, frames, strict=True)],
+        ),
         np.array(masses),
         np.array(sizes),
         np.stack([low for low, _ in limits]),

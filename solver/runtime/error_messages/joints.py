@@ -22,6 +22,30 @@ TEXTS = {
         'The joint "{name}" holds "{body}", which is soft all over: a joint needs a rigid part to hold.',
         "Fill the body as Rigid, give it a Rigid Core, or tie it by Attachments instead.",
     ),
+    "bone-driver-without-bone": (
+        '"{name}" is to drive a bone, and is no child of one.',
+        "Make it a child of the bone (Ctrl P, Bone), or switch Drive Bone off.",
+    ),
+    "bone-driven-twice": (
+        'The bone "{name}" is driven by "{first}" and by "{second}".',
+        "Switch Drive Bone off for one of them.",
+    ),
+    "bone-without-length": (
+        'The bone "{name}" has no length, and so no direction that a body could give it.',
+        "Move its tail in Edit Mode, or choose another bone.",
+    ),
+    "bone-limits": (
+        'The bone "{name}" has a smallest angle about {axis} above its largest.',
+        "Exchange the two limits.",
+    ),
+    "driven-bone-of-pose": (
+        '"{name}" follows the pose, and cannot feel the body that drives the bone "{bone}".',
+        "Set its Motion to Jiggle, or switch Hold Flesh off for that body.",
+    ),
+    "ragdoll-no-bones": (
+        'The armature "{name}" has no bone to make a rigid body of: none deforms, or none of these is selected.',
+        "Select bones in Pose Mode, or switch Deform on for them.",
+    ),
     "joint-stepping": (
         'The joint "{name}" holds "{body}", which moves by BDF2: joints do not support that.',
         "Set Stepping of the body to Implicit Euler.",

@@ -45,6 +45,9 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
                 del own[name]
         if not any(body.rigid_damping):
             del own["rigid_damping"]
+    for joint, own in zip(scene.joints, tree.get("joints", ()), strict=True):
+        if not len(joint.second_turn):
+            del arrays[own.pop("second_turn")["array"]]
     drop_unused_fields_of_colliders(scene.colliders, tree["colliders"], arrays)
     drop_later_defaults(scene, tree, arrays)
     for own in tree["bodies"]:
