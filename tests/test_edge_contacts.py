@@ -332,7 +332,7 @@ def test_what_broke_has_no_edges_and_the_others_keep_theirs(tmp_path):
     before = skins.vertex_start, skins.triangle_start
     now = tuple(of + add for of, add in zip(before, more, strict=True))
     rest = np.concatenate([np.zeros((7, 3)), skins.rest])
-    left = skins.edges.without([0], before, now, rest)
+    left = skins.edges.after_fracture([0], before, now, rest)
     own = skins.edges.surface == 1
     np.testing.assert_array_equal(left.ends, skins.edges.ends[own] + 7)
     np.testing.assert_array_equal(left.triangle, skins.edges.triangle[own] + 5)

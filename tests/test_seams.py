@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sinew
 from fixtures.rigid_bodies import momenta, run_of
 from fixtures.scenes import Run, block
 from fixtures.sheets import grid
-from sinew.solver.constraints.seams import STIFFNESS_FACTOR
+from sinew.solver.constraints.seams import PARTED, STIFFNESS_FACTOR
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.scene import Body, Meshing
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
 from sinew.solver.scene.seams import Seams
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
+from sinew.solver.simulation import build_contact_step
 
 CELLS, WIDTH, GAP = (6, 6), 0.3, 0.05
 COTTON = SHEET_PRESETS["COTTON"]
@@ -109,7 +112,75 @@ def test_keys_sew_and_let_go(tmp_path: Path) -> None:
 def test_torn_edges_are_in_the_state_that_checkpoints_store(tmp_path: Path) -> None:
     run = run_of(tmp_path, hung(2.0, breaking_force=0.1), frame_end=100)
     run.advance(12)
-    assert run.state.fields["seams.shirt"].all()
+    assert (run.state.fields["seams.shirt"] == PARTED).all()
+
+
+def standing(**settings: Any) -> tuple[Body, Floats]:
+    """Returns a panel that stands on the middle of a held one, sewn to it, and which vertices lead it."""
+    flat, triangles = grid((6, 4), (0.3, 0.2))
+    tall, others = grid((3, 4), (0.12, 0.2))
+    count, row = len(flat), 5
+    upright = np.stack([np.full(len(tall), 0.15), tall[:, 1], tall[:, 0]], axis=1)
+    edges = np.stack([np.flatnonzero(np.abs(flat[:, 0] - 0.15) < 1e-9), count + np.arange(row)], axis=1)
+    led = np.arange(count + len(tall) - row, count + len(tall))
+    body = Body(
+        np.concatenate([flat, upright]), np.concatenate([triangles, others + count]).astype(np.int32), key="shirt",
+        name="Shirt", meshing=Meshing("sheet"), material=replace(COTTON.material, mass_damping=4.0),
+        sheet=COTTON.sheet, seams=Seams(edges.astype(np.int32), breaking_force=0.05),
+        pinned=np.concatenate([np.arange(count), led]).astype(np.int32),
+        collision=replace(Collision(), self_contact=True), **settings,
+    )  # fmt: skip
+    return body, led
+
+
+def lifted_and_lowered(body: Body, led: Floats) -> dict[str, Any]:
+    """Returns tracks that tear the standing panel off, 4 cm up, and then push it 2 cm lower than it stood."""
+    shapes = []
+    for height in (0.0, 0.04, 0.04, -0.02, -0.02):
+        now = body.vertices.copy()
+        now[led, 2] += height
+        shapes.append(now[body.pinned])
+    return {"body__shirt__targets": (np.array([0.0, 0.2, 0.3, 0.6, 9.0]), np.array(shapes))}
+
+
+@pytest.mark.parametrize("meets", [True, False])
+def test_the_sides_of_a_torn_seam_meet(tmp_path: Path, meets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was sewn rests on what it was sewn to, vertex on vertex, and would go through it as long as it is exempt."""
+    body, led = standing()
+    if not meets:
+        monkeypatch.setattr(build_contact_step, "contact_materials_at", lambda built, state: built.contact_materials)
+    run = run_of(tmp_path, body, **lifted_and_lowered(body, led), **STILL)
+    run.advance(7)
+    field = run.state.fields["seams.shirt"]
+    assert (field == PARTED).all() and gaps(run).min() > 0.02
+    run.advance(9)
+    low = run.render["shirt"][body.seams.edges[:, 1], 2]
+    assert low.min() > -1e-3 if meets else low.max() < -0.01
+
+
+def test_sides_that_have_not_parted_do_not_push_each_other(tmp_path: Path) -> None:
+    body, _ = standing()
+    weak = replace(body, seams=replace(body.seams, breaking_force=1e-9))
+    run = run_of(tmp_path, weak, **STILL)
+    run.advance(6)
+    field = run.state.fields.get("seams.shirt", np.zeros(5, np.uint8))
+    assert (field != PARTED).all() and gaps(run).max() < 2e-3 and np.abs(run.state.v).max() < 1e-2
+
+
+@pytest.mark.slow
+def test_seams_that_have_torn_are_resumed_to_the_byte(tmp_path: Path) -> None:
+    """The checkpoint lies between the tear and the moment when both sides meet."""
+    body, led = standing()
+    scene = Scene((body,), (), Settings(frame_end=16, gravity=(0.0, 0.0, 0.0)))
+    tracks = {name.replace("__", "."): samples for name, samples in lifted_and_lowered(body, led).items()}
+
+    def bake(folder: str, end: int, resume: bool = False) -> bytes:
+        asked = replace(scene, settings=replace(scene.settings, frame_end=end))
+        return sinew.bake(asked, tmp_path / folder, tracks, resume=resume).play_path("shirt").read_bytes()
+
+    whole = bake("whole.sinew", 16)
+    bake("parts.sinew", 10)
+    assert bake("parts.sinew", 16, resume=True) == whole
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.pressure import Pressure
 from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core
-from sinew.solver.scene.scene import Body, Fracture, Heat, Meshing, Plasticity, Scene, Settings
+from sinew.solver.scene.scene import Body, Heat, Meshing, Scene, Settings
 from sinew.solver.scene.sheet import wrinkle_width
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
 from sinew.solver.scene.tracks import TrackReader, TrackWriter
@@ -209,8 +209,6 @@ def test_a_saved_scene_says_that_a_body_is_a_sheet(tmp_path: Path) -> None:
     ("feature", "settings"),
     [
         ("Flesh", {"flesh": Flesh()}),
-        ("Fracture", {"fracture": Fracture(1.0e3)}),
-        ("Plasticity", {"plasticity": Plasticity()}),
         ("Heat", {"heat": Heat()}),
         ("Rigid Core", {"core": Core()}),
         ("Gravity Already in Shape", {"gravity_in_shape": True}),
@@ -225,12 +223,6 @@ def test_what_sheets_do_not_support_is_refused_by_name(tmp_path: Path, feature: 
         run_of(tmp_path, cloth(**settings))
     assert caught.value.kind == "sheet-combined" and feature in str(caught.value.details["feature"])
     assert caught.value.details["name"] == "Cloth"
-
-
-def test_breakable_bodies_beside_sheets_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput) as caught:
-        run_of(tmp_path, cloth(), block(key="glass", fracture=Fracture(1.0e3)))
-    assert caught.value.kind == "sheet-beside-fracture"
 
 
 @pytest.mark.parametrize("preset", ["COTTON", "RUBBER"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ class StoredResult:
         piece: Number of the closed piece of a polygon, (f,).
         opens: Frame, possibly fractional, at which a broken face becomes visible, (f,); one after the last frame if
             it never does.
+        vertex_opens: Of a sheet, the frame at which a vertex and its copies part, (k,); (0,) of solids.
     """
 
     rest: Floats
@@ -43,6 +44,7 @@ class StoredResult:
     corner_weights: Floats
     piece: Indices
     opens: Floats
+    vertex_opens: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def face_of_corner(self) -> Indices:
@@ -90,6 +92,7 @@ class StoredResult:
             corner_weights=self.corner_weights[corners],
             piece=self.piece[faces],
             opens=self.opens[faces],
+            vertex_opens=self.vertex_opens[vertices] if len(self.vertex_opens) else self.vertex_opens,
         )
         return part, vertices
 
@@ -104,6 +107,7 @@ def read_result(path: Path) -> StoredResult:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         check_final_mesh(arrays)
+        arrays.setdefault("vertex_opens", np.zeros(0))
         found = {field.name: arrays[field.name] for field in fields(StoredResult)}
         if "partner" in arrays and "last_frame" in arrays:
             # a broken face without a partner is inside a piece and never becomes visible

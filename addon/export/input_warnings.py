@@ -157,6 +157,6 @@ def _crack_modifier_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
 
 def _transmissive_material_warnings(obj: bpy.types.Object) -> Iterator[SinewError]:
     """Broken faces show through transmissive materials, such as glass and skin, while cracks are still closed."""
-    if obj.sinew.use_fracture:
+    if obj.sinew.use_fracture and not roles.is_sheet(obj):  # those have no broken faces
         for material in transmissive_materials.transmissive_materials(obj):
             yield SinewError("swapped-at-crack", name=obj.name, material=material)

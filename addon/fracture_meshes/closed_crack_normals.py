@@ -104,9 +104,11 @@ def _coincident_vertices(rest: Floats) -> Indices:
 
 
 def _opening_frames(result: StoredResult, place: Indices) -> Floats:
-    """Returns the first frame at which a broken face opens at each position."""
+    """Returns the first frame at which a broken face opens, or the copies of a vertex part, at each position."""
     opening_frame = np.full(int(place.max(initial=-1)) + 1, NEVER_OPENS, np.float64)
     faces = result.face_of_corner
     broken = result.is_broken[faces]
     np.minimum.at(opening_frame, place[result.corners[broken]], result.opens[faces[broken]])
+    if len(result.vertex_opens):
+        np.minimum.at(opening_frame, place, result.vertex_opens)
     return opening_frame

@@ -13,9 +13,9 @@ from .mesh_defects import defects_text
 
 
 def check_breakable(scene: Scene) -> None:
-    """Checks the meshes of all breakable bodies; raises as `check_closed_mesh`. It needs nothing of Blender."""
+    """Checks the meshes of all breakable solids; raises as `check_closed_mesh`. It needs nothing of Blender."""
     for body in scene.bodies:
-        if body.fracture is not None:
+        if body.fracture is not None and not body.is_sheet:
             check_closed_mesh(body.name, body.vertices, body.triangles)
 
 

@@ -20,7 +20,7 @@ from ...solver.scene.settings.flesh_settings import POSE, SELF_CONTACT
 from ...solver.scene.settings.preset_settings import FRICTION_PRESET
 from ..baking import attach_force_curves, bake_status, frame_report_reader
 from ..blender_data import collider_force_curves
-from ..objects import collision_filter
+from ..objects import collision_filter, roles
 from ..objects.rigid_body_settings import counting_rigid_body
 from ..overlays import contact_overlay
 from ..properties.role_definitions import BODY
@@ -52,7 +52,7 @@ def draw_collision(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     draw_settings(column, obj, (each for each in shown if each.name not in hidden))
     if settings.motion == POSE:
         draw_wrapped(column, POSE_FRICTION_NOTE, "INFO", context)
-    elif settings.use_fracture:
+    elif settings.use_fracture and not roles.is_sheet(obj):
         draw_wrapped(column, PIECES_COLLIDE_NOTE, "INFO", context)
     _draw_filter(column, context, obj)
     draw_contacts(layout, context)

@@ -9,7 +9,7 @@ from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE
 from ..baking import frame_report_reader
 from ..baking.addon_session import Note
 from ..fracture_meshes import transmissive_materials
-from ..objects import mesh_defects
+from ..objects import mesh_defects, roles
 from ..runtime.quantity_text import stress_text
 from .flesh_locked_rows import draw_flesh_note, feature_column
 from .hints import Fix, Hint, draw_hints
@@ -37,12 +37,13 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
     draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
     if settings.use_fracture:
-        for material in transmissive_materials.transmissive_materials(obj):
+        for material in () if roles.is_sheet(obj) else transmissive_materials.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)
     # what is made of a bake, not how it is baked: free to be changed at any time
     column = layout.column()
     column.active = settings.use_fracture
-    column.prop(settings, "broken_material")
+    if not roles.is_sheet(obj):
+        column.prop(settings, "broken_material")
     column.prop(settings, "separate_pieces")
 
 
@@ -75,8 +76,8 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
 
 
 def defect_hints(obj: bpy.types.Object) -> list[Hint]:
-    """Returns why the mesh cannot break into closed pieces, and what makes a copy which can."""
-    found = mesh_defects.mesh_defects(obj)
+    """Returns why the mesh cannot break into closed pieces, and what makes a copy which can; sheets may be open."""
+    found = None if roles.is_sheet(obj) else mesh_defects.mesh_defects(obj)
     if found is None:
         return []
     sentence = f"{mesh_defects.defects_text(found)}: pieces of this mesh could not be closed"

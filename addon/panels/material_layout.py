@@ -13,12 +13,13 @@ from ...solver.scene.settings.material_settings import (
     MATERIAL_SETTINGS,
     STIFFNESS_DAMPING,
 )
-from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS, USE_PLASTICITY
+from ...solver.scene.settings.plasticity_settings import LAW, PLASTICITY_SETTINGS, USE_PLASTICITY
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
 from ...solver.scene.settings.surface_detail_settings import SURFACE_DETAIL_SETTINGS, USE_SURFACE_DETAIL
 from ..baking import frame_report_reader
+from ..objects import roles
 from ..objects.rigid_body_settings import counting_rigid_body
 from . import self_weight_hints
 from .flesh_locked_rows import draw_flesh_note, feature_column
@@ -87,4 +88,9 @@ def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> N
     if report.largest_plastic_strain is not None and settings.use_plasticity:
         layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
     column = feature_column(layout, context, settings.use_plasticity)
-    draw_settings(column, obj, (setting for setting in PLASTICITY_SETTINGS if setting != USE_PLASTICITY))
+    hidden = (USE_PLASTICITY, LAW) if roles.is_sheet(obj) else (USE_PLASTICITY,)
+    draw_settings(column, obj, (setting for setting in PLASTICITY_SETTINGS if setting not in hidden))
+    if roles.is_sheet(obj) and settings.yield_strain > 0.0:
+        thickness = settings.sheet_thickness * context.scene.unit_settings.scale_length
+        radius = 0.5 * thickness / settings.yield_strain
+        column.label(text=f"Bends tighter than a radius of {1000.0 * radius:.3g} mm stay", icon="BLANK1")

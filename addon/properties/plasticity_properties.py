@@ -14,5 +14,5 @@ PlasticityProperties: Any = settings_group(
     "PlasticityProperties",
     "Yield, flow and how far it may go.",
     PLASTICITY_SETTINGS,
-    dict.fromkeys(("plastic_law", *PLASTICITY_FIELDS), update_material_value),
+    dict.fromkeys(("use_plasticity", "plastic_law", *PLASTICITY_FIELDS), update_material_value),
 )

@@ -264,7 +264,7 @@ def _check_cuttable(built: AssembledScene, scene: Scene) -> None:
     from ..mesh.cutting.cut import check_covered
 
     for body, asked in zip(built.bodies, scene.bodies, strict=True):
-        if asked.fracture is not None:
+        if asked.fracture is not None and not asked.is_sheet:
             check_covered(body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles, asked.name)
 
 

@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..mechanics.model import Model, is_sheet
+from ..mechanics.model import Model, is_sheet, may_tear
 from ..mesh.embedding import Binding
 from ..mesh.geometry.orient_outward import orient_outward
 from ..mesh.geometry.triangle_surface import Surface
-from ..runtime.arrays import Floats, Indices, floats
+from ..mesh.sheet_mesh import weights_in_hinges
+from ..runtime.arrays import Floats, Indices, floats, indices
 from .point_forces import PointForces
 
 
@@ -115,11 +116,14 @@ def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[
     first = 0
     for number, (surface, binding, part) in enumerate(zip(surfaces, bindings, model.bodies, strict=True)):
         faces = orient_outward(surface).surface.triangles
+        own = Binding(binding.tet + np.int32(part.tets.start), binding.weights)
+        if may_tear(model, number):  # every face moves with its own triangle
+            own, faces = _bound_by_triangles(model, own, faces)
         if is_sheet(model, number):  # both sides are outside
             faces = np.concatenate([faces, faces[:, ::-1]])
         used, renumbered = np.unique(faces, return_inverse=True)
-        tet.append(binding.tet[used] + np.int32(part.tets.start))
-        weights.append(binding.weights[used])
+        tet.append(own.tet[used])
+        weights.append(own.weights[used])
         triangles.append(renumbered.reshape(-1, 3).astype(np.int32) + np.int32(first))
         body.append(np.full(len(faces), number, np.int32))
         first += len(used)
@@ -129,3 +133,19 @@ def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[
         triangles=np.concatenate(triangles),
         body=np.concatenate(body),
     )
+
+
+def _bound_by_triangles(model: Model, binding: Binding, faces: Indices) -> tuple[Binding, Indices]:
+    """Returns the corners of the faces of a sheet, (t, 3), each bound to the triangle of its face, and their numbers.
+
+    Args:
+        model: All bodies.
+        binding: Vertices of the sheet in tets of the model.
+        faces: (t, 3).
+    """
+    assert model.sheets is not None
+    corner = binding.weights[faces].argmax(axis=2)
+    nodes = indices(model.tets[binding.tet[faces], corner], -1, 3)
+    tet = indices(np.repeat(model.sheets.hinges_of(nodes, model.tets), 3))
+    weights = weights_in_hinges(model.tets[tet], nodes.reshape(-1, 1), np.ones((faces.size, 1)))
+    return Binding(tet, weights), np.arange(faces.size, dtype=np.int32).reshape(-1, 3)

@@ -124,8 +124,12 @@ class FixedVertices:
         return targets[self.rows]
 
     def remapped(self, whole_tets: Indices, tets: Indices) -> FixedVertices:
-        """Returns the same: sheets do not break."""
-        return self
+        """Returns all copies of these nodes after nodes have split: tets (m, 4) as they were and as they are."""
+        rows = np.full(int(whole_tets.max(initial=-1)) + 1, -1, np.int32)
+        rows[self.nodes] = self.rows
+        row = rows[whole_tets.ravel()]
+        nodes, first = np.unique(tets.ravel()[row >= 0], return_index=True)
+        return FixedVertices(nodes.astype(np.int32), row[row >= 0][first])
 
 
 def find_regions(tets: Indices, tet_of_vertex: Indices) -> list[Indices]:

@@ -4,21 +4,29 @@
 With k = 10 E h, a seam that carries what strains the cloth by a tenth gapes by a hundredth of the distance between its
 edges. Beyond F / k a spring pulls with the largest force F: W = k s² / 2 up to there, and F s beyond, less a constant.
 
+A sewn vertex never meets what it is sewn to, since a sheet keeps a distance from itself in which no seam would close.
+Where a seam has torn its sides meet once they have been farther apart than that.
+
 Source of the largest force: Blender's Sewing of cloth.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..mechanics.model import Model
+from ..mechanics.state import State
 from ..mechanics.state_fields import SEAM_FIELD
 from ..mesh.embedding import Binding
+from ..mesh.geometry.closest_point import closest_points
 from ..mesh.geometry.signed_distance_derivatives import MovingSurface
+from ..mesh.geometry.triangle_bvh import build_bvh
 from ..runtime.arrays import Bools, Floats, Indices, indices
 from ..runtime.errors import SolveFailed
 from ..scene.scene import Body
@@ -29,8 +37,13 @@ from .attachments.target_surface import TargetSurface
 from .force import Force, ForceStep
 
 STIFFNESS_FACTOR = 10.0  # k over E h
+WHOLE, TORN, PARTED = 0, 1, 2  # stages of an edge
+PARTED_FACTOR = 1.05  # over the distance from which a sheet touches itself, beyond which its sides have parted
 UNLIMITED_REACH = 1.0e6  # [m], at which no seam lets go
 NO_PLACES = np.zeros((0, 3))
+
+Stages = npt.NDArray[np.uint8]
+Indices64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +53,17 @@ class SheetSeams(Force):
     Attributes:
         seams: As in the scene.
         links: Their springs, one for each edge.
+        contact_distance: From which the sheet touches itself [m].
     """
 
     seams: Seams
     links: SurfaceLinks
+    contact_distance: float
     kind: ClassVar[str] = "seams"
 
     @property
     def field(self) -> str:
-        """The field of the state that says which edges have torn, (m,)."""
+        """The field of the state that says which edges are whole, have torn, and have parted since, (m,)."""
         return SEAM_FIELD.format(key=self.links.body_key)
 
     def restricted_to(self, bodies: Collection[int]) -> SheetSeams | None:
@@ -64,15 +79,16 @@ class SheetSeams(Force):
         return AttachmentPotential((ActiveLinks(links, 1.0),), step.model.tets)
 
     def end_step(self, step: ForceStep) -> None:
-        """Tears the edges that carry more than they bear."""
-        potential = self.surface_potential(step)
-        if self.seams.breaking_force <= 0.0 or potential is None:
-            return
-        torn = self.torn(step)
-        loads = potential.active[0].sizes_of_forces(step.state.x, step.model.tets)
-        torn[np.flatnonzero(~torn)[loads > self.seams.breaking_force]] = True
-        if torn.any():
-            step.state.fields[self.field] = torn.astype(np.uint8)
+        """Tears the edges that carry more than they bear, and takes note of those that have parted."""
+        potential, stage = self.surface_potential(step), self._stages(step.state)
+        if self.seams.breaking_force > 0.0 and potential is not None:
+            loads = potential.active[0].sizes_of_forces(step.state.x, step.model.tets)
+            stage[np.flatnonzero(stage == WHOLE)[loads > self.seams.breaking_force]] = TORN
+        torn = np.flatnonzero(stage == TORN)
+        if len(torn):
+            stage[torn[self._distances(torn, step) > PARTED_FACTOR * self.contact_distance]] = PARTED
+        if stage.any():
+            step.state.fields[self.field] = stage
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns whether it pulls, and how hard at most."""
@@ -80,8 +96,41 @@ class SheetSeams(Force):
 
     def torn(self, step: ForceStep) -> Bools:
         """Returns which edges have torn, (m,)."""
-        found = step.state.fields.get(self.field)
-        return np.zeros(len(self.seams.edges), bool) if found is None else found.astype(bool)
+        return self._stages(step.state) != WHOLE
+
+    def have_parted(self, state: State) -> Bools:
+        """Returns the edges that have torn and whose sides have been so far apart that they may meet, (m,)."""
+        return self._stages(state) == PARTED
+
+    def nodes(self, tets: Indices) -> Indices:
+        """Returns the two nodes of each edge, (m, 2), for the tets of the model now, (m, 4)."""
+        links = self.links
+        ends = (links.tet, links.weights), (links.anchor_tet, links.anchor_weights)
+        return indices(np.stack([tets[tet, weights.argmax(axis=1)] for tet, weights in ends], axis=1), -1, 2)
+
+    def _stages(self, state: State) -> Stages:
+        found = state.fields.get(self.field)
+        return np.zeros(len(self.seams.edges), np.uint8) if found is None else found.copy()
+
+    def _distances(self, edges: Indices64, step: ForceStep) -> Floats:
+        """Returns how far the vertices of some edges are from each other's triangles [m], (k,)."""
+        x = self.links.target.simulated_vertices(step.state.x, step.model.tets)
+        found = np.empty(len(edges))
+        for k, pair in enumerate(self.seams.edges[edges].tolist()):
+            sides = (pair, pair[::-1])
+            found[k] = min(self._distance(x, vertex, other) for vertex, other in sides)
+        return found
+
+    def _distance(self, x: Floats, vertex: int, other: int) -> float:
+        """Returns how far a vertex is from the triangles at another one [m]."""
+        own = self.seam_triangles[other]
+        return float(closest_points(build_bvh(x, own), x[[vertex]]).distance[0])
+
+    @functools.cached_property
+    def seam_triangles(self) -> dict[int, Indices]:
+        """The triangles at each vertex that is sewn, (k, 3)."""
+        triangles = self.links.target.surface.triangles
+        return {int(v): indices(triangles[(triangles == v).any(axis=1)], -1, 3) for v in np.unique(self.seams.edges)}
 
     def _is_on(self, step: ForceStep) -> bool:
         return self._sample(step, "use_seams", float(self.seams.is_on)) > 0.5
@@ -133,7 +182,7 @@ def make_seams(body: Body, binding: Binding, model: Model, number: int) -> Sheet
         anchor_place=NO_PLACES,
         anchor_offset=NO_PLACES,
     )
-    return SheetSeams(body.seams, links)
+    return SheetSeams(body.seams, links, 2.0 * body.collision.thickness)
 
 
 def _of(weights: Floats, vertices: Indices) -> Floats:

@@ -163,7 +163,9 @@ def island_starts(tets: Indices, node_count: int, starts: Sequence[int]) -> list
 def _block_indices(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
     """Returns row and column of every block, in order, (b,), and which blocks are a tet's, (m, 4, 4)."""
     first, second = tets[:, EDGE_STARTS], tets[:, EDGE_ENDS]
-    edges, edge = np.unique(np.minimum(first, second) * node_count + np.maximum(first, second), return_inverse=True)
+    is_edge = first != second  # a triangle of a sheet names a node twice
+    ends = (np.minimum(first, second) * node_count + np.maximum(first, second))[is_edge]
+    edges, edge = np.unique(ends, return_inverse=True)
     low, high = np.divmod(edges, max(node_count, 1))
     # the diagonal is always there, also at nodes without tets
     own = np.arange(node_count, dtype=np.int64)
@@ -172,8 +174,9 @@ def _block_indices(tets: npt.NDArray, node_count: int) -> tuple[npt.NDArray, npt
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=np.int64)
 
-    upper = place[node_count + edge.reshape(first.shape)]
-    lower = place[node_count + len(edges) + edge.reshape(first.shape)]
+    upper, lower = place[first], place[first]
+    upper[is_edge] = place[node_count + edge.ravel()]
+    lower[is_edge] = place[node_count + len(edges) + edge.ravel()]
     blocks = np.empty((len(tets), 4, 4), np.int64)
     blocks[:, range(4), range(4)] = place[tets]
     blocks[:, EDGE_STARTS, EDGE_ENDS] = np.where(first < second, upper, lower)

@@ -20,6 +20,7 @@ from ..bake.postprocess.pin_correction import pin_corrections
 from ..constraints.pins import PIN_ERROR_FIELD
 from ..mesh.cutting.cut import EmbeddedSurface, cut_embedded_surface, embed_surface
 from ..mesh.cutting.final_mesh import FinalMesh
+from ..mesh.cutting.torn_sheet import torn_sheet
 from ..runtime.arrays import Floats, Indices
 from ..runtime.checksums import npz_bytes
 from ..runtime.errors import SinewError
@@ -107,6 +108,14 @@ class TornMeshes:
                 out += matrix @ offsets
         return out
 
+    def _cut_solid(self, body: AssembledBody, asked: Body, tets: Indices, of_triangle: Indices) -> FinalMesh:
+        arrays = body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles
+        if body.key not in self._embedded:
+            self._embedded[body.key] = embed_surface(*arrays, asked.name)
+        return cut_embedded_surface(
+            self._embedded[body.key], body.mesh.nodes, tets, asked.vertices, asked.triangles, of_triangle, asked.name
+        )
+
     def _tets(self, body: AssembledBody) -> Indices:
         found: Indices = self._simulation.built.model.tets[body.range.tets] - np.int32(body.range.nodes.start)
         return found
@@ -119,13 +128,11 @@ class TornMeshes:
         mesh, of_triangle = body.mesh, asked.face_of_triangle
         if not len(of_triangle):
             of_triangle = np.arange(len(asked.triangles), dtype=np.int32)
-        if body.key not in self._embedded:
-            arrays = mesh.nodes, mesh.tets, asked.vertices, asked.triangles
-            self._embedded[body.key] = embed_surface(*arrays, asked.name)
         tets = self._tets(body)
-        final = cut_embedded_surface(
-            self._embedded[body.key], mesh.nodes, tets, asked.vertices, asked.triangles, of_triangle, asked.name
-        )
+        if asked.is_sheet:
+            final = torn_sheet(mesh, tets, asked.vertices, asked.triangles, of_triangle)
+        else:
+            final = self._cut_solid(body, asked, tets, of_triangle)
         ties = bind_crack_vertices(mesh.tets, final.rest, final.tet, final.weights)
         keys = (asked.key, f"{asked.key}.attached")
         made = {pins: pin_corrections(asked, pins, mesh.report.tet_size, final, ties.first) for pins in keys}

@@ -151,6 +151,12 @@ def is_sheet(model: Model, number: int) -> bool:
     return model.sheets is not None and bool(np.isin(tets.start, model.sheets.tets))
 
 
+def may_tear(model: Model, number: int) -> bool:
+    """Whether a body of a model, given by its number, is a sheet whose triangles are tets of their own."""
+    tets = model.bodies[number].tets
+    return is_sheet(model, number) and bool(model.tets[tets.start, 2] == model.tets[tets.start, 3])
+
+
 def make_model(parts: Sequence[Part]) -> Model:
     """Returns all bodies as one model; their nodes and tets stay in order, one body after the other.
 

@@ -26,6 +26,9 @@ TEMPERATURE = "node.temperature"  # [°C], (n,): bodies without heat keep that o
 FP_INVERSE = "tet.Fp_inverse"  # Fp⁻¹ of the multiplicative law, (m, 3, 3)
 FLOWED = "tet.flowed"  # the strain that has flowed under it in all, (m,)
 PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, yz, zx of the tensor, (m, 6)
+# mechanics/sheets/plastic_folds.py
+FOLD_ANGLE = "tet.fold_angle"  # by which the angle at rest of a hinge has changed for good, (m,)
+FOLD_FLOWED = "tet.fold_flowed"  # the strain at its surface that has flowed, (m,)
 # simulation/features/materials.py
 MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks, in the order of `MATERIAL_TRACKS`, (5,)
 # simulation/features/rest_scales.py
@@ -43,7 +46,7 @@ HOOK_FIELD = "hook.{key}.{number}"  # places of the points that it holds, in its
 BROKEN_PREFIX = "broken."
 BROKEN_FIELD = BROKEN_PREFIX + "{key}.{number}"  # an attachment that has let go for good, (1,); frames have it, too
 # constraints/seams.py
-SEAM_FIELD = "seams.{key}"  # which edges of the seams of a sheet have torn, (m,)
+SEAM_FIELD = "seams.{key}"  # which edges of the seams of a sheet have torn, and which have parted since, (m,)
 # constraints/joints/joint_step.py
 JOINT_PREFIX = "joint."
 JOINT_LOAD_FIELD = JOINT_PREFIX + "{key}.load"  # of six coordinates, two motors, six springs [N, N m], (14,)

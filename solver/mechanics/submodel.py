@@ -31,8 +31,10 @@ class Submodel:
     blocks: Indices
 
     def remapped(self, whole: Model) -> Submodel:
-        """Returns the same bodies after nodes of others have split: where they are in `whole` now."""
+        """Returns the same bodies after nodes have split, in `whole`: made anew where their own have."""
         ranges = [whole.bodies[number] for number in self.bodies]
+        if sum(body.nodes.stop - body.nodes.start for body in ranges) != len(self.nodes):
+            return make_submodel(whole, self.bodies)
         return replace(self, nodes=_concatenated_ranges([body.nodes for body in ranges]), blocks=_blocks(whole, ranges))
 
 

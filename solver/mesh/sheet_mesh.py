@@ -3,6 +3,9 @@
 
 Hinges take the place of tets, so that whatever names a tet and four weights may name a place of a sheet. They are flat
 or folded, and have no barycentric coordinates: points are bound by the triangle that they are on.
+
+In a sheet that may tear every triangle is a tet of its own besides, whose last two corners are one node. A hinge whose
+edge tears then joins nothing, and all that is bound to a triangle stays on it.
 """
 
 from __future__ import annotations
@@ -21,10 +24,15 @@ from .tet_mesh import MeshReport, SheetTriangles, TetMesh
 MIN_AREA_SHARE = 1.0e-9  # of the square of a triangle's longest edge, below which it has no area
 
 
-def sheet_mesh(surface: Surface, name: str) -> TetMesh:
-    """Returns a sheet as tets: a hinge of four nodes each, without volume. Vertices without faces are no nodes.
+def sheet_mesh(surface: Surface, name: str, may_tear: bool = False) -> TetMesh:
+    """Returns a sheet as tets without volume, those of `sheet_tets`. Vertices without faces are no nodes.
 
     The tet size is the root mean square of the lengths of its edges.
+
+    Args:
+        surface: Its triangles.
+        name: Of the sheet, for people.
+        may_tear: Whether triangles are tets of their own.
 
     Raises:
         BadInput: A triangle has no area, or there is but one.
@@ -35,7 +43,7 @@ def sheet_mesh(surface: Surface, name: str) -> TetMesh:
     area = check_areas(edges, longest, name)
     if len(used) < 4:
         raise BadInput("sheet-one-triangle", name=name)
-    hinges, owners, _ = sheet_hinges(triangles)
+    hinges, owners, _ = sheet_tets(triangles, may_tear)
     size = float(np.sqrt(np.mean(np.sum(edges**2, axis=2))))
     report = MeshReport(size, 0.0, 180.0, float(area.sum()), 1.0)
     sheet = SheetTriangles(triangles, indices(owners), indices(used))
@@ -60,7 +68,9 @@ def bind_to_triangles(mesh: TetMesh, triangle: npt.NDArray[np.integer], weights:
 
 def weights_in_hinges(hinges: Indices, nodes: Indices, weights: Floats) -> Floats:
     """Returns the weights of the nodes of hinges, (k, 4) both, for those of some nodes of them, (k, c) both."""
-    return floats(((hinges[:, :, None] == nodes[:, None, :]) * weights[:, None, :]).sum(axis=2), -1, 4)
+    is_node = hinges[:, :, None] == nodes[:, None, :]
+    is_node[hinges[:, 3] == hinges[:, 2], 3] = False  # a triangle names its last corner twice
+    return floats((is_node * weights[:, None, :]).sum(axis=2), -1, 4)
 
 
 def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
@@ -68,9 +78,7 @@ def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
     sheet = mesh.sheet
     assert sheet is not None
     triangle, corner = np.full(len(vertices), -1, np.int64), np.zeros(len(vertices), np.int64)
-    for c in range(3):
-        own = sheet.vertices[sheet.triangles[:, c]]
-        triangle[own], corner[own] = np.arange(len(own), dtype=np.int64), c
+    triangle[sheet.vertices], corner[sheet.vertices] = _triangles_of_nodes(sheet.triangles, len(mesh.nodes))
     loose = np.flatnonzero(triangle < 0)
     triangle[loose] = 0
     bound = bind_to_triangles(mesh, triangle, np.eye(3)[corner])
@@ -78,6 +86,23 @@ def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
         near = bind_to_sheet(mesh, vertices[loose])
         bound.tet[loose], bound.weights[loose] = near.tet, near.weights
     return bound
+
+
+def followed_corners(mesh: TetMesh) -> Indices:
+    """Returns the corner 4 · tet + c of a sheet that the vertex of each node is bound to by `bind_vertices`, (n,)."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    triangle, _ = _triangles_of_nodes(sheet.triangles, len(mesh.nodes))
+    tet, node = sheet.hinge[triangle], np.arange(len(mesh.nodes), dtype=np.int32)
+    return indices(4 * tet + (mesh.tets[tet] == node[:, None]).argmax(axis=1))
+
+
+def _triangles_of_nodes(triangles: Indices, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns one triangle at each node, and which corner of it the node is, (n,) each."""
+    triangle, corner = np.zeros((2, count), np.int64)
+    for c in range(3):
+        triangle[triangles[:, c]], corner[triangles[:, c]] = np.arange(len(triangles), dtype=np.int64), c
+    return triangle, corner
 
 
 def triangle_edges(nodes: Floats, triangles: Indices) -> tuple[Floats, Floats]:
@@ -97,6 +122,19 @@ def check_areas(edges: Floats, longest: Floats, name: str) -> Floats:
     if flat.any() or not len(area):
         raise BadInput("sheet-no-area", name=name, count=int(flat.sum()))
     return floats(area)
+
+
+def sheet_tets(triangles: Indices, may_tear: bool) -> tuple[Indices, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns nodes of the tets of a sheet, (m, 4), the tet of each triangle, (t,), and the triangles of each, (m, 2).
+
+    They are its hinges. Where it may tear, its triangles come first, with −1 for their other triangle.
+    """
+    hinges, owners, sides = sheet_hinges(triangles)
+    if not may_tear:
+        return hinges, owners, sides
+    own, folds = np.arange(len(triangles), dtype=np.int64), sides[:, 1] >= 0
+    tets = np.concatenate([triangles[:, [0, 1, 2, 2]], hinges[folds]])
+    return indices(tets, -1, 4), own, np.concatenate([np.stack([own, np.full_like(own, -1)], axis=1), sides[folds]])
 
 
 def sheet_hinges(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -30,8 +30,6 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
             for feature in _unsupported_features(body, tracks):
                 raise BadInput("sheet-combined", name=body.name, feature=feature)
             _check_seams(body)
-        elif body.fracture is not None:
-            raise BadInput("sheet-beside-fracture", name=next(iter(sheets.values())), other=body.name)
         bound = [t for each in body.attachments if each.binds_nodes for t in each.targets]
         for target in [*bound, *(each.target for each in body.bindings)]:
             if target in sheets:
@@ -69,8 +67,6 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
     asked = {
         "Flesh": body.flesh is not None,
         "Muscle": body.muscle is not None,
-        "Fracture": body.fracture is not None,
-        "Plasticity": body.plasticity is not None,
         "Heat": body.heat is not None,
         "Rigid Core": body.core is not None,
         "Stretch Limit": body.stretch_limit is not None,

@@ -235,7 +235,7 @@ def _check_method(body: Body) -> None:
         value, known = getattr(method, switch), SWITCH_VALUES.get(switch)
         if known is not None and value not in known:
             raise BadInput("method-switch", name=body.name, switch=switch, value=value, known=", ".join(known))
-    found = _features(body)
+    found = [] if body.is_sheet else _features(body)  # what sheets do not support, check_sheets says
     for feature in unsupported_features(method):
         if feature in found:
             raise BadInput("method-combined", name=body.name, method=display_name(method), feature=feature)

@@ -261,7 +261,7 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
     if body.is_rigid:
         return equimomental_tet(surface, body.name)
     if body.is_sheet:
-        return sheet_mesh(surface, body.name)
+        return sheet_mesh(surface, body.name, body.fracture is not None)
     if body.fracture is not None:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":

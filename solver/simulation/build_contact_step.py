@@ -22,6 +22,7 @@ from ..runtime.arrays import Bools, Floats
 from .features.surface_dents import SurfaceDents
 from .simulated_scene import SimulatedScene
 from .step_interval import StepPart
+from .torn_seams import contact_materials_at
 
 
 def make_contact_step(
@@ -38,7 +39,7 @@ def make_contact_step(
     """
     built, tracks, begin, end, dt = simulation.built, simulation.tracks, part.begin, part.end, part.dt
     poses, contacts = collider_poses(built.colliders, tracks, begin, end), None
-    points, materials = built.contact_points, built.contact_materials
+    points, materials = built.contact_points, contact_materials_at(built, simulation.state)
     if (dents := built.feature(SurfaceDents)) is not None:
         points, materials = dents.present_targets(model, simulation.state, points, materials)
     if model.mu is not built.model.mu:  # of what has softened, or has a key

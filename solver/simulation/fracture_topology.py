@@ -90,7 +90,7 @@ def split_scene(unbroken: AssembledScene, is_parted: Bools) -> SplitScene:
 
 
 def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, is_parted: Bools) -> _NodeNumbering:
-    may_break = {body.number for body in fracture.bodies}
+    may_break = {body.number: body for body in fracture.bodies}
     tets = np.empty_like(unbroken.model.tets)
     first_corner = _first_corners(unbroken.model)
     corners, bodies, islands = [], [], []
@@ -99,14 +99,18 @@ def _number_nodes(unbroken: AssembledScene, fracture: FractureBodies, is_parted:
     for number, body in enumerate(unbroken.model.bodies):
         own = body.tets
         if number in may_break:
+            breakable = may_break[number]
+            parting = breakable.parting_tets(own)
             copies = split_nodes(
-                unbroken.model.tets[own],
-                fracture.neighbours.tet[own],
-                fracture.neighbours.twin[own],
-                is_parted[own],
+                unbroken.model.tets[parting],
+                fracture.neighbours.tet[parting],
+                fracture.neighbours.twin[parting],
+                is_parted[parting],
                 own.start,
+                breakable.links,
             )
-            tets[own] = copies.tets + np.int32(start)
+            whole = copies.tets if breakable.sheet is None else breakable.sheet.with_hinges(copies.tets)
+            tets[own] = whole + np.int32(start)
             corners.append(copies.corner + np.int32(4 * own.start))
             islands += (copies.piece_start + start).tolist()
         else:
@@ -127,16 +131,21 @@ def _first_corners(model: Model) -> Indices:
 
 
 def _split_model(unbroken: Model, fracture: FractureBodies, nodes: _NodeNumbering, origin: Indices) -> Model:
-    mass = np.bincount(nodes.tets.ravel(), np.repeat(fracture.corner_mass, 4), minlength=len(origin))
+    mass = floats(np.bincount(nodes.tets.ravel(), np.repeat(fracture.corner_mass, 4), minlength=len(origin)))
+    sheets = unbroken.sheets
+    if sheets is not None:
+        mass = mass + sheets.node_masses(nodes.tets, len(origin))
+        sheets = sheets.torn(nodes.tets)
     return replace(
         unbroken,
         X=unbroken.X[origin],
         tets=nodes.tets,
-        mass=floats(mass),
+        mass=mass,
         mass_damping=unbroken.mass_damping[origin],
         gravity_scale=unbroken.gravity_scale[origin],
         pattern=compiled_block_pattern(nodes.tets, len(origin), nodes.islands),
         bodies=nodes.bodies,
+        sheets=sheets,
         cores=tuple(_renumbered_core(core, unbroken, nodes.bodies) for core in unbroken.cores),
     )
 

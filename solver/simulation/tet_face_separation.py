@@ -67,8 +67,8 @@ def crack_front(tets: np.ndarray, twin: np.ndarray, is_parted: Bools) -> np.ndar
     """Returns the nodes at which tets have separated across a face and still share the node: the tips of cracks."""
     tet, face = np.nonzero(is_parted)
     at = FACE_CORNERS[face]
-    nodes = tets[tet[:, None], at]
-    return nodes[tets.ravel()[twin[tet[:, None], face[:, None], at]] == nodes]
+    nodes, across = tets[tet[:, None], at], twin[tet[:, None], face[:, None], at]
+    return nodes[(across >= 0) & (tets.ravel()[across] == nodes)]
 
 
 def _remapped_contacts(memory: PersistentContacts, before: AssembledScene, now: AssembledScene) -> PersistentContacts:

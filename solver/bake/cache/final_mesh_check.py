@@ -19,13 +19,14 @@ SHAPES: Mapping[str, tuple[str | int, ...]] = {
     "corner_triangle": ("c",),
     "corner_weights": ("c", 3),
 }
-FLOATS = ("rest", "weights", "opens", "corner_weights")  # all others are whole numbers
+FLOATS = ("rest", "weights", "opens", "corner_weights", "vertex_opens")  # all others are whole numbers
 OPTIONAL_SHAPES: Mapping[str, tuple[str | int, ...]] = {  # what only the solver reads, or files before 0.2 do not have
     "last_frame": (),
     "tet": ("k",),
     "weights": ("k", 4),
     "face_tet": ("f",),
     "partner": ("f",),
+    "vertex_opens": ("k",),
 }
 
 

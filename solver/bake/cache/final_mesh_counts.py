@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 
@@ -38,6 +39,8 @@ class FractureResult:
         """Returns the numbers of the arrays in `result/KEY.npz`."""
         is_broken = arrays["source_face"] < 0
         opens = arrays["opens"][is_broken]
+        if "vertex_opens" in arrays and len(arrays["vertex_opens"]):
+            opens = np.append(opens, arrays["vertex_opens"].min())
         return FractureResult(
             key=key,
             name=name,

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from ...mechanics.model import rest_shape_inverses
 from ...mesh.cutting.cut import cut_surface
 from ...mesh.cutting.final_mesh import FinalMesh
+from ...mesh.cutting.torn_sheet import torn_sheet
 from ...mesh.embedding import Binding
 from ...mesh.world_to_object import to_object_space
-from ...runtime.arrays import Indices
+from ...runtime.arrays import Indices, indices
 from ...runtime.atomic_files import sync_all, write_atomic
 from ...runtime.checksums import npz_bytes
 from ...runtime.errors import BadInput
@@ -29,9 +30,9 @@ from ..cache.pc2 import AtomicPc2Writer, read_samples
 from .body_frames import BodyFrameReader, BodySample
 from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
-from .crack_opening_times import CrackOpening
+from .crack_opening_times import CrackOpening, TearOpening
 from .pin_correction import pin_corrections
-from .result_npz import broken_face_pairs, result_arrays
+from .result_npz import broken_face_pairs, result_arrays, torn_sheet_arrays
 from .vertex_replay import replay_samples
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class BodyPostprocess:
         except BadInput:
             self._attributes_of_whole()  # of the original render mesh, which stays visible
             raise
-        if surface is None or not surface.is_broken.any():
+        if surface is None or not (self.body.is_sheet or surface.is_broken.any()):
             self._attributes_of_whole()
             return None
         self.on_progress(CUT_WORK_SHARE)
@@ -85,13 +86,17 @@ class BodyPostprocess:
         if not len(of_triangle):
             of_triangle = np.arange(len(body.triangles), dtype=np.int32)
         final = self.frames.final()
+        if body.is_sheet:
+            return torn_sheet(mesh, final, body.vertices, body.triangles, of_triangle)
         return cut_surface(mesh.nodes, mesh.tets, final, body.vertices, body.triangles, of_triangle, body.name)
 
     def _move(self, surface: FinalMesh) -> FractureResult:
         head, baked = self.frames.reader.metadata, self.frames.reader.baked_range()
         assert baked is not None
         faces, pairs = broken_face_pairs(surface)
-        opening = CrackOpening(self.frames.mesh.tets, pairs)
+        opening: CrackOpening | TearOpening = CrackOpening(self.frames.mesh.tets, pairs)
+        if self.body.is_sheet:
+            opening = TearOpening(surface.source_vertex, surface.tet, indices(surface.weights.argmax(axis=1)))
         ties = bind_crack_vertices(self.frames.mesh.tets, surface.rest, surface.tet, surface.weights)
         binding = Binding(surface.tet, surface.weights)
         mesh_path, motion_path = layout.result_paths(self.folder, self.body.key)
@@ -108,7 +113,10 @@ class BodyPostprocess:
             motion.finish()
         finally:
             motion.discard()
-        arrays = result_arrays(surface, faces, opening, head, baked[1])
+        if isinstance(opening, TearOpening):
+            arrays = torn_sheet_arrays(surface, opening, head, baked[1])
+        else:
+            arrays = result_arrays(surface, faces, opening, head, baked[1])
         write_atomic(mesh_path, npz_bytes(arrays))
         return FractureResult.from_arrays(self.body.key, self.body.name, arrays)
 

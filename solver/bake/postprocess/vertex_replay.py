@@ -11,14 +11,17 @@ import numpy as np
 from ...runtime.arrays import Floats
 from .body_frames import BodyFrameReader, BodySample
 from .crack_binding import CrackBinding
-from .crack_opening_times import CrackOpening
+from .crack_opening_times import CrackOpening, TearOpening
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
 def replay_samples(
-    frames: BodyFrameReader, ties: CrackBinding, corrections: Mapping[str, csr_matrix], opening: CrackOpening
+    frames: BodyFrameReader,
+    ties: CrackBinding,
+    corrections: Mapping[str, csr_matrix],
+    opening: CrackOpening | TearOpening,
 ) -> Iterator[tuple[BodySample, Floats]]:
     """Yields every sample with the positions in world space [m], (k, 3).
 

@@ -24,6 +24,7 @@ from ...simulation.advance_frame import advance_frame, begin_frame, render_posit
 from ...simulation.assembled_scene import AssembledScene
 from ...simulation.build import build
 from ...simulation.fracture.minimum_fragment import leaves_small_fragment
+from ...simulation.fracture.sheet_stress import tear_normals
 from ...simulation.fracture.split_selection import crack_plane_normals
 from ...simulation.fracture_topology import split_scene
 from ...simulation.simulation import Simulation
@@ -107,7 +108,9 @@ def _compile_fracture(simulation: Simulation) -> None:
     built, state = simulation.built, simulation.state
     whole = built.unbroken or built
     if whole.fracture is not None:
-        crack_plane_normals(built.model, state.x, np.zeros(1, np.int32))
+        for body in whole.fracture.bodies:
+            normals = crack_plane_normals if body.sheet is None else tear_normals
+            normals(built.model, state.x, np.array([built.model.bodies[body.number].tets.start], np.int32))
         across, material = whole.fracture.neighbours.tet, whole.fracture.material
         leaves_small_fragment(np.zeros(1, np.int32), across, across >= 0, material, 0.0)
         model = split_scene(whole, across >= 0).built.model

@@ -153,7 +153,9 @@ def _sheet_scene() -> Scene:
     blown = dataclasses.replace(bodies[0], collision=self_contact, pressure=Pressure(10.0))
     rows = (Attachment("mesh", SPRING, 0.5),)
     held = [_pinned(dataclasses.replace(body, attachments=rows)) for body in bodies[1:]]
-    return _scene([blown, *held], (PLANE, _mesh_collider(len(bodies))))
+    tearing = _body(len(bodies), "tearing", fill="sheet", sheet=Sheet(0.01), attributes=("velocity",))
+    tearing = dataclasses.replace(tearing, fracture=Fracture(), plasticity=Plasticity(yield_strain=0.0))
+    return _scene([blown, *held, tearing], (PLANE, _mesh_collider(len(bodies))))
 
 
 def _formulations() -> Iterator[FormulationSettings]:

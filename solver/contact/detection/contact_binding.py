@@ -226,6 +226,7 @@ def write_hinge_weights(place, corners, tet, tet_weights, tets, hinge, weights):
         for a in range(4):
             if tets[hinge, a] == node:
                 weights[a] = place[c]
+                break
 
 
 @kernel(device_only=True)

@@ -73,8 +73,8 @@ def make_collision_surfaces(
             sharp.append(number)
             parts.append(part)
     may_touch = _contact_matrix(scene, prescribed, sharp)
-    # pieces meet each other once there are any
-    may_break = any(body.fracture is not None for body in scene.bodies)
+    # pieces meet each other once there are any; those of a sheet do as it meets itself
+    may_break = any(body.fracture is not None and not body.is_sheet for body in scene.bodies)
     if not needs_surfaces and not may_break and not may_touch.any():
         return None
     own = [_body_part(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]

@@ -46,6 +46,22 @@ class MeshSharpEdges:
     triangle: Indices
 
 
+class EdgeCopies(NamedTuple):
+    """The edges of a sheet that has torn, k of them, each of which was an edge of the whole sheet or a part of one.
+
+    Attributes:
+        source: Edges of the whole surfaces, (k,).
+        ends: Vertices at their beginning and end, counted from the first of the surface, (k, 2).
+        triangle: A triangle beside each, counted from the first of the surface, (k,).
+        tet: Of the middle of each, (k,).
+    """
+
+    source: Indices
+    ends: Indices
+    triangle: Indices
+    tet: Indices
+
+
 class EdgeArrays(NamedTuple):
     """The arrays of `SharpEdges`, which has their meaning, as kernels take them."""
 
@@ -121,8 +137,13 @@ class SharpEdges:
         """The edges as triangles with two equal corners, (e, 3)."""
         return indices(self.ends[:, [0, 1, 1]], -1, 3)
 
-    def without(
-        self, broken: Sequence[int], before: tuple[Int64s, Int64s], now: tuple[Int64s, Int64s], at: Floats
+    def after_fracture(
+        self,
+        broken: Sequence[int],
+        before: tuple[Int64s, Int64s],
+        now: tuple[Int64s, Int64s],
+        at: Floats,
+        copies: Sequence[EdgeCopies] = (),
     ) -> SharpEdges | None:
         """Returns the edges without those of some surfaces, with new vertex and triangle numbers; None: none left.
 
@@ -130,20 +151,28 @@ class SharpEdges:
             broken: The surfaces that lose their edges.
             before, now: First vertex and first triangle of each surface, before and now, (s + 1,) each.
             at: Vertices of the surfaces at rest now [m], (v, 3).
+            copies: What sheets among these have instead; contacts know them by the chains of the edges that they were.
         """
         kept = ~np.isin(self.surface, broken)
         ends, surface, triangle = self.ends[kept], self.surface[kept], self.triangle[kept]
         vertices, triangles = (of_now - of_before for of_before, of_now in zip(before, now, strict=True))
         shift = np.where(ends < before[0][-1], vertices[surface][:, None], vertices[-1])
+        source = np.concatenate([np.flatnonzero(kept), *(each.source for each in copies)]).astype(np.int64)
+        of_copies = [now[0][self.surface[each.source], None] + each.ends[:, [0, 1, 0, 1]] for each in copies]
+        beside = [now[1][self.surface[each.source]] + each.triangle for each in copies]
+        order = np.argsort(self.chain[source], kind="stable")  # chains rise with surfaces
+        source = source[order]
         left = replace(
             self,
-            ends=indices(ends + shift, -1, 4),
-            surface=surface,
-            chain=self.chain[kept],
-            is_chain_end=self.is_chain_end[kept],
-            triangle=indices(np.where(triangle >= 0, triangle + triangles[surface], -1)),
-            tet=self.tet[kept],
-            size=self.size[kept],
+            ends=indices(np.concatenate([ends + shift, *of_copies])[order], -1, 4),
+            surface=self.surface[source],
+            chain=self.chain[source],
+            is_chain_end=self.is_chain_end[source],
+            triangle=indices(
+                np.concatenate([np.where(triangle >= 0, triangle + triangles[surface], -1), *beside])[order]
+            ),
+            tet=indices(np.concatenate([self.tet[kept], *(each.tet for each in copies)])[order]),
+            size=self.size[source],
             at_rest=np.concatenate([at, self.rest]),
         )
         return left if (left.tet >= 0).any() else None

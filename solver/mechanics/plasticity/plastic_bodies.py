@@ -66,12 +66,22 @@ class PlasticBody:
         return max(value, 0.0)
 
 
-def make_plastic(scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader) -> tuple[PlasticBody, ...]:
-    """Returns the plastic bodies of a scene; `meshes` are the tets of all its bodies, in the order of the model."""
+def make_plastic(
+    scene: Scene, meshes: Sequence[TetMesh], model: Model, tracks: TrackReader, of_sheets: bool = False
+) -> tuple[PlasticBody, ...]:
+    """Returns the plastic solids of a scene.
+
+    Args:
+        scene: The scene.
+        meshes: Tets of all its bodies, in the order of the model.
+        model: All bodies.
+        tracks: Animated values.
+        of_sheets: Whether its plastic sheets are asked for instead.
+    """
     found = []
     for body, mesh, part in zip(scene.bodies, meshes, model.bodies, strict=True):
         plasticity = plasticity_of(body)
-        if plasticity is None:
+        if plasticity is None or body.is_sheet != of_sheets:
             continue
         yields, flows, most = extrapolate_to_tets(
             body, mesh, plasticity.yield_paint, plasticity.flow_paint, plasticity.maximum_paint

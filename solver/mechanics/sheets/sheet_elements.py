@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...mesh.sheet_mesh import MIN_AREA_SHARE, check_areas, sheet_hinges, triangle_edges
+from ...mesh.sheet_mesh import MIN_AREA_SHARE, check_areas, sheet_tets, triangle_edges
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from .membrane_kernels import STABLE_NEO_HOOKEAN, STVK
@@ -93,6 +93,14 @@ class SheetElements:
         picked = (np.ascontiguousarray(values[triangles]) for values in rest)
         hinges = HingeArrays(h.bending[own], h.rest_angle[own], start, *picked)
         return SheetElements(np.searchsorted(rows, self.tets[own]).astype(np.int32), hinges, self.density[triangles])
+
+    def torn(self, tets: Indices) -> SheetElements:
+        """Returns the same where nodes have split and tets have the nodes `tets`, (m, 4): torn edges do not bend.
+
+        A hinge whose edge has torn names the last corner of its first triangle twice.
+        """
+        is_flat = tets[self.tets, 3] == tets[self.tets, 2]
+        return replace(self, hinges=self.hinges._replace(bending=np.where(is_flat, 0.0, self.hinges.bending)))
 
     def moved(self, first_tet: int) -> SheetElements:
         """Returns the same hinges as tets of a model where theirs begin at `first_tet`."""
@@ -183,7 +191,12 @@ def _shorter_edges(edges: Floats, rows: npt.NDArray[np.int64], longest: npt.NDAr
 
 
 def make_sheet_elements(
-    nodes: Floats, triangles: Indices, material: SheetMaterial, axes: Floats | None = None, name: str = ""
+    nodes: Floats,
+    triangles: Indices,
+    material: SheetMaterial,
+    axes: Floats | None = None,
+    name: str = "",
+    may_tear: bool = False,
 ) -> tuple[Indices, SheetElements]:
     """Returns the nodes of the hinges of a sheet, (h, 4), and the hinges.
 
@@ -193,6 +206,7 @@ def make_sheet_elements(
         material: What it is made of.
         axes: The first material axis of each triangle, of any length, not across it, (t, 3); None: its first edge.
         name: Of the sheet, for people.
+        may_tear: Whether its triangles are elements of their own (`sheet_tets`).
 
     Raises:
         BadInput: A triangle has no area, or there is but one.
@@ -204,7 +218,7 @@ def make_sheet_elements(
     if len(np.unique(triangles)) < 4:
         raise BadInput("sheet-one-triangle", name=name)
     frames = _material_frames(edges[:, 0] if axes is None else axes, normals)
-    hinges, owners, sides = sheet_hinges(triangles)
+    hinges, owners, sides = sheet_tets(triangles, may_tear)
     moduli = material.moduli
     order = np.argsort(owners, kind="stable")
     corners = triangles[order]

@@ -24,6 +24,7 @@ def sheet_part(
     damping: tuple[float, float] = (0.0, 0.0),
     axes: Floats | None = None,
     name: str = "",
+    may_tear: bool = False,
 ) -> Part:
     """Returns a body whose tets stand for the hinges of a sheet.
 
@@ -33,9 +34,9 @@ def sheet_part(
         triangles: Their corners, (t, 3).
         material: What it is made of.
         damping: α [1/s] of mass and β [s] of stiffness.
-        axes: See `make_sheet_elements`, which also says which errors are raised.
+        axes, may_tear: See `make_sheet_elements`, which also says which errors are raised.
     """
-    hinges, elements = make_sheet_elements(floats(nodes), triangles, material, axes, name or key)
+    hinges, elements = make_sheet_elements(floats(nodes), triangles, material, axes, name or key, may_tear)
     of_mass, of_stiffness = damping
     solid = Material(material.youngs_modulus, material.poisson_ratio, material.density, of_mass, of_stiffness)
     return Part(key, nodes, hinges, np.ones(len(hinges)), solid, name=name, method=SHEET_FORMULATION, sheet=elements)
@@ -52,7 +53,8 @@ def sheet_of_body(body: Body, mesh: TetMesh, contact_material: Material) -> Part
     assert mesh.sheet is not None
     triangles = mesh.sheet.triangles
     axes = axes_along_quads(mesh.nodes, triangles)
-    hinges, elements = make_sheet_elements(mesh.nodes, triangles, sheet_material(body), axes, body.name)
+    may_tear = body.fracture is not None
+    hinges, elements = make_sheet_elements(mesh.nodes, triangles, sheet_material(body), axes, body.name, may_tear)
     return Part(
         body.key,
         mesh.nodes,

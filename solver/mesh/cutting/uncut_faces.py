@@ -31,7 +31,7 @@ def uncut_faces(
         face_of_triangle: Face of the render mesh, (t,).
         fragments: The parts of cut triangles.
     """
-    triangle, corner, size, _, _ = _face_outlines(triangles, edges, is_cut, face_of_triangle)
+    triangle, corner, size, _, _ = face_outlines(triangles, edges, is_cut, face_of_triangle)
     edge, runs_up = edges.of_triangle[triangle, corner], edges.is_ascending[triangle, corner]
     point = triangles[triangle, corner].astype(np.int64)
     extra_count, extra = _points_beside_cuts(fragments, edges, edge, runs_up)
@@ -61,7 +61,7 @@ def uncut_faces(
     )
 
 
-class _FaceOutlines(NamedTuple):
+class FaceOutlines(NamedTuple):
     """Sides of faces, round each face.
 
     Attributes:
@@ -78,7 +78,7 @@ class _FaceOutlines(NamedTuple):
     group: npt.NDArray
 
 
-def _face_outlines(triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_of_triangle: Indices) -> _FaceOutlines:
+def face_outlines(triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_of_triangle: Indices) -> FaceOutlines:
     """Returns the outlines of whole faces; triangles of cut faces, and of faces that are no polygons, stand alone."""
     kept = np.flatnonzero(~is_cut)
     alone = int(face_of_triangle.max(initial=0)) + 1 + np.arange(len(triangles), dtype=np.int64)
@@ -90,7 +90,7 @@ def _face_outlines(triangles: Indices, edges: SurfaceEdges, is_cut: Bools, face_
     return _ordered_outlines(triangles, edges, np.where(is_polygon, group, alone), kept)
 
 
-def _ordered_outlines(triangles: Indices, edges: SurfaceEdges, group: npt.NDArray, kept: npt.NDArray) -> _FaceOutlines:
+def _ordered_outlines(triangles: Indices, edges: SurfaceEdges, group: npt.NDArray, kept: npt.NDArray) -> FaceOutlines:
     """Returns the sides between triangles of different groups in the order in which they follow each other."""
     beside = np.zeros((len(edges.ends), 2), np.int64)
     beside[edges.of_triangle, edges.is_ascending.astype(np.int64)] = group[:, None]
@@ -117,7 +117,7 @@ def _ordered_outlines(triangles: Indices, edges: SurfaceEdges, group: npt.NDArra
     is_polygon[owner[key[follows] != wanted]] = False
     visits = np.bincount(order, minlength=len(order))
     is_polygon[owner[visits != 1]] = False
-    return _FaceOutlines(triangle[order], corner[order], size, is_polygon, names)
+    return FaceOutlines(triangle[order], corner[order], size, is_polygon, names)
 
 
 def _points_beside_cuts(

@@ -18,10 +18,6 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a sheet, which does not support {feature}.',
         "Change that, or choose another Fill than Sheet under Tets.",
     ),
-    "sheet-beside-fracture": (
-        '"{other}" may break, and the sheet "{name}" is in the same scene: they cannot be simulated together.',
-        'Turn Fracture off, or bake "{name}" and "{other}" in scenes of their own, one as a collider of the other.',
-    ),
     "bound-to-sheet": (
         '"{name}" is bound to the sheet "{target}", which has no tets for that.',
         "Turn Exact off in the row about it.",

@@ -10,7 +10,10 @@ MAX_SEED = 2**31 - 1
 IS_BREAKABLE = When("use_fracture", (True,))
 
 USE_FRACTURE = switch(
-    "use_fracture", "Fracture", "The body cracks and falls to pieces where its stress exceeds the Breaking Stress"
+    "use_fracture",
+    "Fracture",
+    "The body cracks and falls to pieces where its stress exceeds the Breaking Stress. Sheets tear along the edges of "
+    "their faces",
 )
 BREAKING_STRESS = Setting(
     "breaking_stress",

@@ -19,7 +19,9 @@ PLASTICITY_LAW_CHOICES = (
 )
 
 USE_PLASTICITY = switch(
-    "use_plasticity", "Plasticity", "Dents stay: a deformation beyond the Yield Strain becomes the new shape"
+    "use_plasticity",
+    "Plasticity",
+    "Dents stay: a deformation beyond the Yield Strain becomes the new shape. In sheets folds stay, as in paper",
 )
 LAW = menu(
     "plastic_law",
@@ -33,7 +35,8 @@ LAW = menu(
 YIELD_STRAIN = Setting(
     "yield_strain",
     "Yield Strain",
-    "Deformation beyond this stays. 0.01 = stretched by 1 %",
+    "Deformation beyond this stays. 0.01 = stretched by 1 %. In a sheet it is the stretch of its surface where it is "
+    "bent: half its Thickness over the radius of the bend",
     default=0.01,
     limits=at_least(0.0, "Yield Strain"),
     minimum=UNBOUNDED,

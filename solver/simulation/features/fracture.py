@@ -18,6 +18,7 @@ from ..fracture.breakable_bodies import BreakableBody, FractureBodies, make_frac
 from ..fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from ..fracture.fragment_surfaces import FragmentSurfaces, make_fragment_surfaces
 from ..fracture.node_duplication import count_pieces
+from ..fracture.sheet_stress import evaluate_sheet_overload
 from ..fracture.split_selection import FaceList, NodeSplitter
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
 
@@ -107,9 +108,6 @@ def _evaluate_overload(
     state, model = step.state, step.model
     own, largest = model.bodies[body.number].tets, state.fields[LARGEST_STRESS_FIELD]
     stress, toughness = body.strength(step.tracks, step.end)
-    strained = StrainedTets(
-        model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, formulation_strain(model, own, state.x)
-    )
     strengths = TetStrengths(
         fracture.is_breakable,
         fracture.is_stress_checked,
@@ -117,11 +115,7 @@ def _evaluate_overload(
         fracture.strength_share,
         fracture.size,
     )
-    reached, count = evaluate_overload(
-        own.start,
-        own.stop,
-        state.x,
-        strained,
+    limits = (
         strengths,
         is_fixed,
         state.fields[CRACK_TIP_FIELD],
@@ -131,10 +125,26 @@ def _evaluate_overload(
         state.fields[DAMAGE_FIELD],
         overload,
     )
+    if body.sheet is None:
+        strain = formulation_strain(model, own, state.x)
+        strained = StrainedTets(model.tets, model.Dm_inverse, model.mu, model.lam, model.initial_strain, strain)
+        reached, count = evaluate_overload(own.start, own.stop, state.x, strained, *limits)
+    else:
+        triangles = _triangles_of(model, own.start, body.sheet.triangle_count)
+        reached, count = evaluate_sheet_overload(own.start, state.x, model.tets, triangles, *limits)
     # splinters on hard ground are under stresses that say nothing of what the body bears
     if piece_count(step.built_model, body) == piece_count(step.unbroken_model, body):
         largest[body.number] = reached
     return int(count)
+
+
+def _triangles_of(model: Model, first_tet: int, count: int) -> tuple[Floats, Floats]:
+    """Returns the inverse rest edges and the moduli of the triangles of a sheet that may tear."""
+    sheets = model.sheets
+    assert sheets is not None
+    first = int(sheets.hinges.triangle_start[np.searchsorted(sheets.tets, first_tet)])
+    own = slice(first, first + count)
+    return sheets.hinges.rest_inverse[own], sheets.hinges.moduli[own]
 
 
 def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_fixed: Bools) -> NodeSplitter:
@@ -153,6 +163,7 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_fixe
         state.fields[CRACK_TIP_FIELD] > 0,
         is_unbreakable,
         fracture.is_bonded,
+        fracture.is_at_node,
         fracture.material,
     )
 
@@ -161,14 +172,14 @@ def _splits_within_limit(
     fracture: FractureBodies, model: Model, body: BreakableBody, is_parted: Bools, faces: list[FaceList]
 ) -> int:
     """Returns how many of the splits can be made before a body falls into more pieces than it may."""
-    own = model.bodies[body.number].tets
+    own = body.parting_tets(model.bodies[body.number].tets)
     across, twin = fracture.neighbours.tet[own], fracture.neighbours.twin[own]
 
     def pieces(count: int) -> int:
         tried = is_parted[own].copy()
         for tet, face in faces[:count]:
             tried[tet - own.start, face] = True
-        return count_pieces(across, twin, tried, own.start)
+        return count_pieces(across, twin, tried, own.start, body.links)
 
     fits, too_many = 0, len(faces) + 1
     if piece_count(model, body) + len(faces) < body.most_pieces or pieces(len(faces)) <= body.most_pieces:

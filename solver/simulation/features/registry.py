@@ -9,6 +9,7 @@ from .fracture import Fracture
 from .heat import Heat
 from .materials import Materials
 from .muscles import Muscles
+from .plastic_folds import PlasticFolds
 from .plasticity import PlasticFlow
 from .rest_scales import RestScales
 from .rest_shapes import RestShapes
@@ -21,6 +22,7 @@ FEATURES: tuple[type[Feature], ...] = (
     RestShapes,
     Heat,
     PlasticFlow,
+    PlasticFolds,
     Fracture,
     Muscles,
     FleshFeature,

@@ -93,7 +93,7 @@ class FleshPart:
         return replace(self, law=replace(self.law, pressure_modulus=kappa)) if kappa.any() else self
 
     def remapped(self, whole: Model) -> FleshPart:
-        """Returns these bodies where they are after nodes of others have split."""
+        """Returns these bodies after nodes have split: of flesh those of others, of sheets also their own."""
         return replace(self, part=self.part.remapped(whole))
 
 
@@ -142,7 +142,7 @@ class FleshBodies:
         return _flesh_bodies(whole, *parts)
 
     def remapped(self, whole: Model) -> FleshBodies:
-        """Returns this flesh after nodes of other bodies have split: where it is in `whole` now."""
+        """Returns this flesh after nodes have split, in `whole`."""
         return _flesh_bodies(
             whole,
             self.quasistatic.remapped(whole) if self.quasistatic else None,

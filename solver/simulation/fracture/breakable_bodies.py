@@ -4,27 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mechanics.model import Model, rest_shape_inverses
+from ...mechanics.model import BodyRange, Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tet_paint_values import extrapolate_to_tets
-from ...runtime.arrays import Bools, Floats, floats
+from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .crack_contact_points import FracturePoints, find_fracture_points
 from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
-from .minimum_fragment import min_fragment_volume
+from .minimum_fragment import MAX_THRESHOLD_SHARE, min_fragment_volume
+from .node_duplication import NO_LINKS
 from .reentrant_edges import notch_nodes
+from .sheet_adjacency import SheetAdjacency, sheet_adjacency
 
 SCATTER_STREAM, ORDER_STREAM = 1, 2  # what is drawn by lot
+MIN_SHEET_FRAGMENT = 4.0  # least piece of a sheet, in triangles of it
 MIN_STRENGTH_SHARE = 1.0e-6  # of the breaking stress that is left where the strength is painted away
 
 
@@ -41,6 +44,7 @@ class BreakableBody:
         seed: Of what is drawn by lot.
         most_splits, most_pieces: See `Fracture`.
         min_fragment_volume: How much each of its pieces holds at least [m³].
+        sheet: What hangs together in it; None: it is a solid.
     """
 
     number: int
@@ -53,6 +57,16 @@ class BreakableBody:
     most_splits: int
     most_pieces: int
     min_fragment_volume: float
+    sheet: SheetAdjacency | None = None
+
+    def parting_tets(self, tets: slice) -> slice:
+        """Returns those of its tets, all of them `tets`, that can part: of a sheet its triangles."""
+        return tets if self.sheet is None else slice(tets.start, tets.start + self.sheet.triangle_count)
+
+    @property
+    def links(self) -> Indices:
+        """Pairs of corners that have one copy whatever parts, (l, 2)."""
+        return NO_LINKS if self.sheet is None else self.sheet.links
 
     def strength(self, tracks: TrackReader, time: float) -> tuple[float, float]:
         """Returns breaking stress [Pa] and K_c [Pa √m] for the model's stresses at a time [s].
@@ -82,6 +96,8 @@ class FractureBodies:
         material: Filled volume of each tet [m³], (m,).
         neighbours: The inner faces of the breakable bodies.
         is_bonded: Across which of them the tets never part, (m, 4).
+        is_at_node: Whether a tet counts as one at the node of each of its corners, (m, 4): hinges of sheets do not, nor
+            do triangles by their last corner, which is the one before it.
         is_notch: Which nodes of the whole bodies are at notches, (n,).
         points: Where broken faces get contact points.
     """
@@ -96,6 +112,7 @@ class FractureBodies:
     material: Floats
     neighbours: FaceAdjacency
     is_bonded: Bools
+    is_at_node: Bools
     is_notch: Bools
     points: FracturePoints
 
@@ -126,12 +143,23 @@ def make_fracture(
     is_breakable, share = np.zeros(model.tet_count, bool), np.ones(model.tet_count)
     may_part, is_notch = np.zeros(model.tet_count, bool), np.zeros(model.node_count, bool)
     _, volume = rest_shape_inverses(model.X, model.tets)
+    is_at_node = np.ones((model.tet_count, 4), bool)
+    if model.sheets is not None:
+        volume[model.sheets.tets], is_at_node[model.sheets.tets] = 0.0, False
     fill = np.concatenate([mesh.fill for mesh in meshes])
     size, material = np.cbrt(12.0 * volume), fill * volume
     corner_mass = 0.25 * model.density * material
-    bodies = []
+    bodies, sheets = [], []
     for number, (body, mesh, part) in enumerate(zip(scene.bodies, meshes, model.bodies, strict=True)):
         if body.fracture is None:
+            continue
+        if body.is_sheet:
+            made, own = _tearing_sheet(body, number, mesh, model)
+            triangles = made.parting_tets(part.tets)
+            share[triangles], is_breakable[triangles], size[triangles], material[triangles] = own
+            is_at_node[triangles, :3] = True
+            bodies.append(made)
+            sheets.append((body, part, made))
             continue
         share[part.tets], is_breakable[part.tets] = _strengths(body, mesh)
         may_part[part.tets] = True
@@ -140,6 +168,8 @@ def make_fracture(
         bodies.append(_breakable(body, number, mesh.report.tet_size, least))
     neighbours = face_adjacency(model.tets, may_part)
     together = neighbours.bonded_faces(fill, volume)
+    for body, part, made in sheets:
+        _add_sheet_edges(made, body, part, neighbours, together)
     bearing = load_shares(model.tets, fill)
     points = find_fracture_points(scene, meshes, model, surfaces, gravity)
     return FractureBodies(
@@ -153,6 +183,7 @@ def make_fracture(
         material=floats(material),
         neighbours=neighbours,
         is_bonded=together,
+        is_at_node=is_at_node,
         is_notch=is_notch,
         points=points,
     )
@@ -181,15 +212,51 @@ def _breakable(body: Body, number: int, tet_size: float, least: float) -> Breaka
     )
 
 
+def _tearing_sheet(
+    body: Body, number: int, mesh: TetMesh, model: Model
+) -> tuple[BreakableBody, tuple[Floats, Bools, Floats, Floats]]:
+    """Returns a sheet that may tear, and of its triangles the strength, which may break, size [m] and volume [m³]."""
+    fracture, sheet, sheets = body.fracture, mesh.sheet, model.sheets
+    assert fracture is not None and sheet is not None and sheets is not None
+    corners = sheet.vertices[sheet.triangles]
+    paint = fracture.strength_paint[corners].mean(axis=1) if len(fracture.strength_paint) else np.ones(len(corners))
+    unbreakable = fracture.unbreakable[corners].mean(axis=1) if len(fracture.unbreakable) else np.zeros(len(corners))
+    share, may_break = _scattered_strengths(body, floats(paint), floats(unbreakable))
+    first = int(sheets.hinges.triangle_start[np.searchsorted(sheets.tets, model.bodies[number].tets.start)])
+    volume = sheets.hinges.volume[first : first + len(corners)]
+    least = min(MIN_SHEET_FRAGMENT * float(np.median(volume)), MAX_THRESHOLD_SHARE * float(volume.sum()))
+    made = _breakable(body, number, mesh.report.tet_size, least)
+    # a grid of squares of the size h has triangles of the area h² / 2
+    size = np.sqrt(2.0 * volume / body.sheet.thickness)
+    return replace(made, sheet=sheet_adjacency(sheet.triangles)), (share, may_break, floats(size), volume)
+
+
+def _add_sheet_edges(
+    made: BreakableBody, body: Body, part: BodyRange, neighbours: FaceAdjacency, together: Bools
+) -> None:
+    """Writes the edges of a sheet into the arrays of the whole model: what is across, and where polygons hold them."""
+    assert made.sheet is not None
+    own, edges = made.parting_tets(part.tets), made.sheet.edges
+    neighbours.tet[own] = np.where(edges.tet >= 0, edges.tet + part.tets.start, -1)
+    neighbours.twin[own] = np.where(edges.twin >= 0, edges.twin + 4 * part.tets.start, -1)
+    together[own] = made.sheet.bonded_edges(body.face_of_triangle)
+
+
 def _strengths(body: Body, mesh: TetMesh) -> tuple[Floats, Bools]:
     """Returns the strength of a body's tets over its breaking stress, (m,), and which of them may break, (m,)."""
     fracture = body.fracture
     assert fracture is not None
+    return _scattered_strengths(body, *extrapolate_to_tets(body, mesh, fracture.strength_paint, fracture.unbreakable))
+
+
+def _scattered_strengths(body: Body, paint: Floats, unbreakable: Floats) -> tuple[Floats, Bools]:
+    """Returns what `_strengths` does for the paints of its tets, (m,) each."""
+    fracture = body.fracture
+    assert fracture is not None
     if len(fracture.strength_paint) and not (fracture.strength_paint > 0.0).any():
         raise BadInput("strength-all-zero", name=body.name)
-    paint, unbreakable = extrapolate_to_tets(body, mesh, fracture.strength_paint, fracture.unbreakable)
-    is_breakable = unbreakable <= 0.5 if len(fracture.unbreakable) else np.ones(len(mesh.tets), bool)
+    is_breakable = unbreakable <= 0.5 if len(fracture.unbreakable) else np.ones(len(paint), bool)
     if not is_breakable.any():
         raise BadInput("nothing-breakable", name=body.name)
-    lot = 2.0 * uniform(fracture.seed, SCATTER_STREAM, np.arange(len(mesh.tets), dtype=np.int64)) - 1.0
+    lot = 2.0 * uniform(fracture.seed, SCATTER_STREAM, np.arange(len(paint), dtype=np.int64)) - 1.0
     return np.maximum(paint * (1.0 + fracture.scatter * lot), MIN_STRENGTH_SHARE), is_breakable

@@ -23,6 +23,7 @@ from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.winding_number import winding_numbers
+from ...mesh.sheet_mesh import followed_corners
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tetrahedralize.volume_fraction import low_discrepancy_barycentric
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
@@ -43,21 +44,26 @@ class FracturePoints:
     """Where contact points may come to be; arrays are over the whole model.
 
     Attributes:
+        point_corner: Of nodes of sheets that may tear the corner 4 · tet + c that their contact point follows, −1 of
+            others, (n,).
         face_inside: Whether the middle of each face lies inside the material, (m, 4).
         node_inside: Whether each node does, (n,).
         has_closest: Whether a tet has a point for a corner of its that does not, (m, 4).
         closest: Weights of the material in each tet that is closest to each of its corners, (m, 4, 4).
         tet_size: Edge length of the lattice of the body of each tet [m], (m,).
+        point_area: Of a point at each tet [m²], (m,).
         surface: Surface of the body of each tet [m²], (m,).
         mass: Its mass [kg], (m,).
         gravity: Magnitude of the acceleration that presses bodies on what they lie on [m/s²].
     """
 
+    point_corner: Indices
     face_inside: Bools
     node_inside: Bools
     has_closest: Bools
     closest: Floats
     tet_size: Floats
+    point_area: Floats
     surface: Floats
     mass: Floats
     gravity: float
@@ -74,7 +80,11 @@ class FracturePoints:
         faces = np.flatnonzero(is_parted & self.face_inside)
         tet, face = np.nonzero(is_parted)
         broken = np.unique(tets[tet[:, None], FACE_CORNERS[face]])
-        at = corner[broken[self.node_inside[origin[broken]]]].astype(np.int64)
+        inside = broken[self.node_inside[origin[broken]]]
+        # one copy of a node of a sheet has its contact point already
+        followed = self.point_corner[origin[inside]]
+        has_point = (followed >= 0) & (tets.ravel()[followed] == inside)
+        at = corner[inside[~has_point]].astype(np.int64)
         closest = np.flatnonzero(is_parted.any(axis=1)[:, None] & self.has_closest)
         kinds = ((faces, 0), (at, CORNER_KEY_OFFSET), (closest, CLOSEST_KEY_OFFSET))
         return np.sort(np.concatenate([which // 4 * KEYS_PER_TET + first + which % 4 for which, first in kinds]))
@@ -91,7 +101,7 @@ class FracturePoints:
                 -1,
                 4,
             ),
-            area=AREA_PER_POINT * size * size,
+            area=self.point_area[tet],
             youngs_modulus=youngs_modulus(model.mu[tet], model.lam[tet]),
             mass=self.mass[tet],
             weight=self.mass[tet] * self.gravity * model.gravity_scale[model.tets[tet, 0]],
@@ -106,18 +116,26 @@ def find_fracture_points(
     """Returns where broken faces of a scene get contact points; for the arguments see `make_fracture`."""
     face_inside, node_inside = np.zeros((model.tet_count, 4), bool), np.zeros(model.node_count, bool)
     closest, has_closest = np.full((model.tet_count, 4, 4), 0.25), np.zeros((model.tet_count, 4), bool)
-    tet_size, area, mass = np.ones((3, model.tet_count))
+    tet_size, point_area, area, mass = np.ones((4, model.tet_count))
+    point_corner = np.full(model.node_count, -1, np.int32)
     for body, mesh, part, surface in zip(scene.bodies, meshes, model.bodies, surfaces, strict=True):
         tet_size[part.tets] = mesh.report.tet_size
+        point_area[part.tets] = AREA_PER_POINT * mesh.report.tet_size**2
         area[part.tets], mass[part.tets] = surface.area, model.mass[part.nodes].sum()
-        if body.fracture is not None:
+        if body.fracture is not None and mesh.sheet is not None:
+            node_inside[part.nodes] = True
+            point_area[part.tets] = surface.area / len(mesh.nodes)
+            point_corner[part.nodes] = 4 * part.tets.start + followed_corners(mesh)
+        elif body.fracture is not None:
             inside = _InsideTest(surface)
             faces = mesh.nodes[mesh.tets[:, FACE_CORNERS]].mean(axis=2).reshape(-1, 3)
             face_inside[part.tets] = inside(faces).reshape(-1, 4)
             node_inside[part.nodes] = inside(mesh.nodes)
             closest[part.tets], has_closest[part.tets] = _closest_material(mesh, inside)
     has_closest &= ~node_inside[model.tets]
-    return FracturePoints(face_inside, node_inside, has_closest, closest, tet_size, area, mass, gravity)
+    return FracturePoints(
+        point_corner, face_inside, node_inside, has_closest, closest, tet_size, point_area, area, mass, gravity
+    )
 
 
 class _InsideTest:

@@ -23,14 +23,16 @@ import numpy as np
 from ...contact.detection.contact_sample_points import ContactPoints, contact_points
 from ...contact.detection.surface_materials import NO_SUPPORT_TETS, ContactMaterials
 from ...contact.surfaces.build_surfaces import tet_nodes
-from ...contact.surfaces.collision_surfaces import CollisionSurfaces, Int64s
+from ...contact.surfaces.collision_surfaces import CollisionSurfaces
 from ...mechanics.elastic_moduli import youngs_modulus
-from ...mechanics.model import Model
+from ...mechanics.model import Model, is_sheet
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from .breakable_bodies import FractureBodies
 from .face_adjacency import FACE_CORNERS, FaceAdjacency
+from .present_surface import PresentSurface
+from .torn_sheet_surface import torn_sheet_surface
 
 # of contacts between pieces, so that these give like the tets behind: blows of stiffer ones break more
 FRAGMENT_STIFFNESS_FACTOR = 0.02
@@ -57,21 +59,6 @@ class _ProjectedBody:
 
 
 @dataclass(frozen=True, eq=False)
-class _FragmentSurface:
-    """The skin of one body now; vertices and triangles are counted from 0. For the attributes see
-    `CollisionSurfaces`.
-    """
-
-    rest: Floats
-    tet: Indices
-    weights: Floats
-    triangles: Indices
-    vertex_key: Int64s
-    triangle_key: Int64s
-    points: ContactPoints
-
-
-@dataclass(frozen=True, eq=False)
 class FragmentSurfaces:
     """What skins become when bodies break.
 
@@ -80,7 +67,8 @@ class FragmentSurfaces:
         model: Of these.
         neighbours: The inner faces of breakable bodies.
         node_inside: Whether each node lies inside the material, (n,).
-        breakable_numbers: The bodies that may break.
+        breakable_numbers: The solids that may break.
+        sheet_numbers: The sheets that may tear.
         weight: Magnitude of gravity at the first frame [m/s²].
     """
 
@@ -89,6 +77,7 @@ class FragmentSurfaces:
     neighbours: FaceAdjacency
     node_inside: Bools
     breakable_numbers: tuple[int, ...]
+    sheet_numbers: tuple[int, ...]
     weight: float
 
     def at_topology(self, tets: Indices, origin: Indices, is_parted: Bools) -> ContactMaterials:
@@ -101,15 +90,20 @@ class FragmentSurfaces:
         """
         skins = self.surfaces.surfaces
         broken = [number for number in self.breakable_numbers if is_parted[self.model.bodies[number].tets].any()]
+        torn = [number for number in self.sheet_numbers if is_parted[self.model.bodies[number].tets].any()]
         parts = []
         for skin in range(len(skins)):
             number = int(skins.body[skin])
             if number in broken:
                 parts.append(self._fragment_surface(skin, tets, origin, is_parted))
+            elif number in torn:
+                parts.append(torn_sheet_surface(self.surfaces, self.model, number, tets))
             else:
-                parts.append(self._intact_surface(skin))
-        together = _merge_surfaces(skins, parts, tets, broken)
-        return replace(self.surfaces, surfaces=together, points=_concatenate_points(parts), support_tet=NO_SUPPORT_TETS)
+                parts.append(self._intact_surface(skin, tets))
+        together = _merge_surfaces(skins, parts, tets, broken, torn)
+        has_sheets = self.model.sheets is not None  # places of which are on the tets under triangles
+        support = indices(np.concatenate([part.support_tet for part in parts])) if has_sheets else NO_SUPPORT_TETS
+        return replace(self.surfaces, surfaces=together, points=_concatenate_points(parts), support_tet=support)
 
     @functools.cached_property
     def projected(self) -> dict[int, _ProjectedBody]:
@@ -138,10 +132,13 @@ class FragmentSurfaces:
         loose = np.flatnonzero((apart > MIN_FREE_VERTEX_DISTANCE * size) & (skins.area[own] > 0.0))
         return _ProjectedBody(rest, floats(weights), np.abs(weights).max(axis=2), indices(loose))
 
-    def _intact_surface(self, skin: int) -> _FragmentSurface:
+    def _intact_surface(self, skin: int, tets: Indices) -> PresentSurface:
         skins, points = self.surfaces.surfaces, self.surfaces.points
-        own, faces = skins.vertices_of(skin), skins.triangles_of(skin)
-        return _FragmentSurface(
+        own, faces, nodes = skins.vertices_of(skin), skins.triangles_of(skin), None
+        if skins.body[skin] >= 0 and is_sheet(self.model, int(skins.body[skin])):
+            first = self.model.bodies[int(skins.body[skin])].tets.start
+            nodes = indices(skins.nodes[own] + (tets[first, 0] - self.model.tets[first, 0]), -1, 4)
+        return PresentSurface(
             skins.rest[own],
             skins.tet[own],
             skins.weights[own],
@@ -149,9 +146,11 @@ class FragmentSurfaces:
             skins.vertex_key[own],
             skins.triangle_key[faces],
             points.select(own),
+            self.surfaces.support_tet[faces],
+            nodes,
         )
 
-    def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> _FragmentSurface:
+    def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> PresentSurface:
         skins, body, laid = self.surfaces.surfaces, self.model.bodies[skin], self.projected[skin]
         own, first = skins.vertices_of(skin), body.tets.start
         is_face = (self.neighbours.tet[body.tets] < 0) | is_parted[body.tets]
@@ -173,7 +172,7 @@ class FragmentSurfaces:
         area = floats(np.bincount(triangles.ravel(), share, minlength=len(rest)))
         area[: len(kept)] = skins.area[kept]
         count, faces = own.stop - own.start, skins.triangles_of(skin)
-        return _FragmentSurface(
+        return PresentSurface(
             floats(rest, -1, 3),
             indices(of_tet),
             floats(weights, -1, 4),
@@ -181,6 +180,7 @@ class FragmentSurfaces:
             np.concatenate([skins.vertex_key[kept], count + corner]).astype(np.int64),
             (faces.stop - faces.start + 4 * tet + face).astype(np.int64),
             self._points_of(skin, indices(of_tet), weights, area, float(skins.area[own].sum())),
+            indices(first + tet),
         )
 
     def _points_of(self, number: int, tet: Indices, weights: Floats, area: Floats, surface: float) -> ContactPoints:
@@ -204,9 +204,10 @@ def make_fragment_surfaces(
     """Returns what skins become when bodies break; None where none may, or nothing has a skin."""
     if surfaces is None or fracture is None:
         return None
-    numbers = tuple(body.number for body in fracture.bodies)
+    numbers = tuple(body.number for body in fracture.bodies if body.sheet is None)
+    sheets = tuple(body.number for body in fracture.bodies if body.sheet is not None)
     inside, weight = fracture.points.node_inside, float(np.linalg.norm(gravity))
-    return FragmentSurfaces(surfaces, model, fracture.neighbours, inside, numbers, weight)
+    return FragmentSurfaces(surfaces, model, fracture.neighbours, inside, numbers, sheets, weight)
 
 
 def _faces_where(tets: Indices, which: Bools) -> tuple[np.ndarray, np.ndarray, Indices]:
@@ -224,12 +225,12 @@ def _least_lever_corners(tets: Indices, lever: Floats, nodes: Indices) -> np.nda
     return corner[order][np.searchsorted(at[order], np.arange(len(nodes), dtype=np.int64))]
 
 
-def _concatenate_points(parts: list[_FragmentSurface]) -> ContactPoints:
+def _concatenate_points(parts: list[PresentSurface]) -> ContactPoints:
     return ContactPoints.concatenate([part.points for part in parts])
 
 
 def _merge_surfaces(
-    skins: CollisionSurfaces, parts: list[_FragmentSurface], tets: Indices, broken: list[int]
+    skins: CollisionSurfaces, parts: list[PresentSurface], tets: Indices, broken: list[int], torn: list[int]
 ) -> CollisionSurfaces:
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
@@ -245,8 +246,14 @@ def _merge_surfaces(
     points, rest = _concatenate_points(parts), floats(np.concatenate([part.rest for part in parts]), -1, 3)
     now = vertex_start.astype(np.int64), triangle_start.astype(np.int64)
     # pieces meet by their points alone
-    edges = skins.edges and skins.edges.without(broken, (skins.vertex_start, skins.triangle_start), now, rest)
-    # pieces meet each other, and both sides of a crack
+    copies = [part.edges for part in parts if part.edges is not None]
+    before = (skins.vertex_start, skins.triangle_start)
+    edges = skins.edges and skins.edges.after_fracture([*broken, *torn], before, now, rest, copies)
+    nodes = tet_nodes(tet, tets)
+    for part, first in zip(parts, vertex_start[:-1].tolist(), strict=True):
+        if part.nodes is not None:
+            nodes[first : first + len(part.nodes)] = part.nodes
+    # pieces meet each other, and both sides of a crack; those of a sheet do if it meets itself
     meets = skins.may_touch.copy()
     meets[broken, broken] = True
     return replace(
@@ -257,7 +264,7 @@ def _merge_surfaces(
         rest=rest,
         tet=tet,
         weights=floats(np.concatenate([part.weights for part in parts]), -1, 4),
-        nodes=tet_nodes(tet, tets),
+        nodes=nodes,
         source_vertices=source_vertices,
         source_weights=shares,
         triangles=indices(

@@ -18,6 +18,8 @@ from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
 from .face_adjacency import face_adjacency
 
+NO_LINKS = np.zeros((0, 2), np.int32)
+
 
 @dataclass(frozen=True)
 class SplitNodes:
@@ -34,7 +36,9 @@ class SplitNodes:
     piece_start: Indices
 
 
-def split_nodes(origin: Indices, across: Indices, twin: Indices, is_parted: Bools, first_tet: int) -> SplitNodes:
+def split_nodes(
+    origin: Indices, across: Indices, twin: Indices, is_parted: Bools, first_tet: int, links: Indices = NO_LINKS
+) -> SplitNodes:
     """Returns the nodes of a body, piece by piece, in each in the order of the nodes that they are copies of.
 
     Args:
@@ -42,10 +46,11 @@ def split_nodes(origin: Indices, across: Indices, twin: Indices, is_parted: Bool
         across, twin: Its rows of `FaceAdjacency`, with tets and corners of the scene.
         is_parted: Across which faces its tets have parted, (m, 4).
         first_tet: Number of its first tet in the scene.
+        links: Pairs of its corners 4 · tet + c, tets numbered in the body, that have one copy whatever parts, (l, 2).
     """
     count = len(origin)
     corner_label, tet_label = np.empty(4 * count, np.int32), np.empty(count, np.int32)
-    label_connected(across, twin, is_parted, first_tet, corner_label, tet_label)
+    label_connected(across, twin, is_parted, first_tet, links, corner_label, tet_label)
     corner = np.unique(corner_label)
     piece = tet_label[corner >> 2]
     order = np.lexsort((corner, origin.ravel()[corner], piece))
@@ -64,20 +69,21 @@ def separate_hinges(mesh: TetMesh) -> TetMesh:
     return replace(mesh, nodes=mesh.nodes[mesh.tets.ravel()[copies.corner]], tets=copies.tets)
 
 
-def count_pieces(across: Indices, twin: Indices, is_parted: Bools, first_tet: int) -> int:
+def count_pieces(across: Indices, twin: Indices, is_parted: Bools, first_tet: int, links: Indices = NO_LINKS) -> int:
     """Returns into how many pieces a body has fallen; arguments as for `split_nodes`."""
     corner_label, tet_label = np.empty(4 * len(is_parted), np.int32), np.empty(len(is_parted), np.int32)
-    label_connected(across, twin, is_parted, first_tet, corner_label, tet_label)
+    label_connected(across, twin, is_parted, first_tet, links, corner_label, tet_label)
     return int(np.count_nonzero(tet_label == np.arange(len(is_parted), dtype=np.int64)))
 
 
 @kernel()
-def label_connected(across, twin, is_parted, first_tet, corner_label, tet_label):
+def label_connected(across, twin, is_parted, first_tet, links, corner_label, tet_label):
     """Writes for each corner, (4m,), and each tet, (m,), the lowest one that it is connected with.
 
     Args:
         across, twin, is_parted: See `FaceAdjacency` and `split_nodes`.
         first_tet: What tet numbers in `across` and `twin` begin with.
+        links: See `split_nodes`.
         corner_label, tet_label: Out.
     """
     count = len(tet_label)
@@ -92,7 +98,10 @@ def label_connected(across, twin, is_parted, first_tet, corner_label, tet_label)
                 continue
             union_sets(tet_label, tet, other)
             for c in range(4):
-                if c != face:
+                if c != face and twin[tet, face, c] >= 0:
                     union_sets(corner_label, 4 * tet + c, twin[tet, face, c] - 4 * first_tet)
+    for k in range(len(links)):
+        union_sets(corner_label, links[k, 0], links[k, 1])
+        union_sets(tet_label, links[k, 0] >> 2, links[k, 1] >> 2)
     flatten_labels(corner_label)
     flatten_labels(tet_label)

@@ -7,6 +7,9 @@ middle is on. The plane lies in rest coordinates, so that it does not depend on 
 out. A node whose tets are all on one side does not split, nor one that would leave a crumb (`minimum_fragment.py`). A
 tet at a node that has just split waits for the next step: its stress is not known any more.
 
+A sheet begins one tear in a step and goes on with all it has: where it is pulled evenly all of it is overloaded at
+once, and the first tear takes the load off the rest.
+
 Source: Müller and Gross 2004, section 4.
 """
 
@@ -24,6 +27,7 @@ from ...runtime.counter_rng import uniform
 from .breakable_bodies import ORDER_STREAM, BreakableBody
 from .face_adjacency import FaceAdjacency
 from .minimum_fragment import leaves_small_fragment
+from .sheet_stress import tear_normals
 
 FaceList = tuple[Indices, Indices]
 
@@ -53,6 +57,7 @@ class NodeSplitter:
         is_tip: Which nodes are at crack tips or notches, (n,).
         is_unbreakable: Which tets stay together: unbreakable ones and those held exactly, (m,).
         is_bonded: Across which faces others never part, (m, 4).
+        is_at_node: See `FractureBodies`, (m, 4).
         filled_volume: Filled volume of each tet [m³], (m,).
     """
 
@@ -63,6 +68,7 @@ class NodeSplitter:
     is_tip: Bools
     is_unbreakable: Bools
     is_bonded: Bools
+    is_at_node: Bools
     filled_volume: Floats
 
     def select_splits(self, body: BreakableBody, overload: Floats, step: int) -> NodeSplits:
@@ -70,24 +76,27 @@ class NodeSplitter:
         own = self.model.bodies[body.number].tets
         which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
         which = which[np.argsort(-overload[which], kind="stable")]
-        normals = crack_plane_normals(self.model, self.x, which)
+        normals = (crack_plane_normals if body.sheet is None else tear_normals)(self.model, self.x, which)
         is_parted = self.is_parted.copy()
         lots = uniform(body.seed, ORDER_STREAM, step, which[:, None] - own.start, np.arange(4, dtype=np.int64)).tolist()
         done: set[int] = set()
         faces: list[FaceList] = []
-        left = 0
+        left, has_begun = 0, False
         for nodes, normal, lot in zip(self.model.tets[which].tolist(), normals, lots, strict=True):
-            if not done.isdisjoint(nodes):
+            begins = body.sheet is not None and not self.is_tip[nodes].any()
+            if not done.isdisjoint(nodes) or (begins and has_begun):
                 continue
             if len(faces) == body.most_splits:
                 left += 1
                 continue
             # all tips come first, then the others
-            for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(nodes)):
+            names = dict.fromkeys(nodes)
+            for _, _, node in sorted((not self.is_tip[node], lot[c], node) for c, node in enumerate(names)):
                 found = self.separated_by_plane(node, normal, is_parted)
                 if found is not None and _try_separating(found, self, is_parted, body.min_fragment_volume):
                     faces.append(found)
                     done.add(node)
+                    has_begun |= begins
                     break
         return NodeSplits(faces, left)
 
@@ -101,8 +110,10 @@ class NodeSplitter:
         if last - first < 2:
             return None
         corners = pattern.corners[first:last].astype(np.int64)
+        corners = corners[self.is_at_node.ravel()[corners]]
         tets = corners >> 2
-        middles = 0.25 * X[self.model.tets[tets]].sum(axis=1) - X[node]
+        counts = self.is_at_node[tets]
+        middles = (counts[:, :, None] * X[self.model.tets[tets]]).sum(axis=1) / counts.sum(axis=1)[:, None] - X[node]
         across = self.neighbours.tet[tets]
         joined = (across >= 0) & ~is_parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
