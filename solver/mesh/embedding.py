@@ -118,7 +118,7 @@ def barycentric_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indic
 
 
 def affine_weights(nodes: Floats, tets: Indices, points: Floats, tet: Indices) -> Floats:
-    """Returns barycentric weights, (…, k, 4), whose round-off is affine in the points, for forces that act side by side.
+    """Returns barycentric weights, (…, k, 4), with a round-off that is affine in the points: for forces side by side.
 
     Args:
         nodes: Node positions [m], (n, 3).
