@@ -143,7 +143,7 @@ STATEFUL_OBJECTS = {
     ("addon.command_line.commands", "_temporary_folders"): "folders that stay until the process ends",
 }
 # results that are bounded and forgotten when another file is open; drawing; whether a callback runs inside another
-STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "PresetFilling", "PresetMenu"}
+STATEFUL_CLASSES = {"Memo", "Throttle", "DrawHandler", "LabelledDrawHandler", "PresetFilling", "PresetMenu"}
 
 # and what it loads when an artist brings a file of tets, meshio and rich, or makes muscles
 ADDON_MAY_IMPORT_LATE = {

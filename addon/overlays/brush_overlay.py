@@ -10,7 +10,7 @@ import numpy as np
 
 from ..baking.addon_session import session
 from ..live import brushes
-from .draw_handler import DrawHandler
+from .draw_handler import LabelledDrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 from .viewport_text import draw_words
 
@@ -62,16 +62,5 @@ def touched_text(touched: Mapping[str, float]) -> str:
     return ""
 
 
-_draw_handler, _text_handler = DrawHandler(draw), DrawHandler(draw_text, when="POST_PIXEL")
-
-
-def register() -> None:
-    """Starts drawing."""
-    _draw_handler.register()
-    _text_handler.register()
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    _text_handler.unregister()
-    _draw_handler.unregister()
+_draw_handler = LabelledDrawHandler(draw, draw_text)
+register, unregister = _draw_handler.register, _draw_handler.unregister

@@ -42,3 +42,20 @@ class DrawHandler:
         getattr(bpy.types, self._space).draw_handler_remove(self._handle, "WINDOW")
         self._handle = None
         self._batches.clear()
+
+
+class LabelledDrawHandler:
+    """Draws in the coordinates of the scene, and words over that in those of the region."""
+
+    def __init__(self, draw: Callable[[], None], draw_words: Callable[[], None]) -> None:
+        self._handlers = DrawHandler(draw), DrawHandler(draw_words, when="POST_PIXEL")
+
+    def register(self) -> None:
+        """Starts drawing."""
+        for handler in self._handlers:
+            handler.register()
+
+    def unregister(self) -> None:
+        """Stops drawing."""
+        for handler in reversed(self._handlers):
+            handler.unregister()

@@ -10,7 +10,7 @@ import numpy as np
 from ...solver.runtime.arrays import Floats
 from ..baking.addon_session import session
 from ..live import grabs
-from .draw_handler import DrawHandler
+from .draw_handler import LabelledDrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 from .viewport_text import draw_words
 
@@ -55,16 +55,5 @@ def draw_text() -> None:
             draw_words(context, LINE_COLOUR[:3], grabs.grabbed_point(run, grab), HELD)
 
 
-_draw_handler, _text_handler = DrawHandler(draw), DrawHandler(draw_text, when="POST_PIXEL")
-
-
-def register() -> None:
-    """Starts drawing."""
-    _draw_handler.register()
-    _text_handler.register()
-
-
-def unregister() -> None:
-    """Stops drawing."""
-    _text_handler.unregister()
-    _draw_handler.unregister()
+_draw_handler = LabelledDrawHandler(draw, draw_text)
+register, unregister = _draw_handler.register, _draw_handler.unregister

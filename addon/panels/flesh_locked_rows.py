@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 
+from ...solver.scene.settings.setting import Setting
 from ..objects import roles
-from .property_rows import locked_column
+from .property_rows import draw_settings, locked_column
 from .text_rows import draw_wrapped
 
 FLESH_WITHOUT_FEATURES_NOTE = "Flesh does not flow, take heat or break: choose Soft Body as Type for that"
@@ -25,4 +28,16 @@ def feature_column(layout: bpy.types.UILayout, context: bpy.types.Context, is_on
     column = locked_column(layout, context)
     column.enabled = column.enabled and not roles.is_flesh(context.object)
     column.active = is_on
+    return column
+
+
+def draw_feature(
+    layout: bpy.types.UILayout, context: bpy.types.Context, is_on: bool, said: str | None, settings: Iterable[Setting]
+) -> bpy.types.UILayout:
+    """Draws what a bake says of a feature that is on, and its settings; returns the column of these."""
+    draw_flesh_note(layout, context)
+    if said is not None and is_on:
+        layout.label(text=said, icon="INFO")
+    column = feature_column(layout, context, is_on)
+    draw_settings(column, context.object, settings)
     return column

@@ -10,7 +10,7 @@ from ...solver.scene.settings.simulation_settings import AIR_TEMPERATURE
 from ..baking import bake_status, frame_report_reader
 from ..evaluation.sample_times import frame_range
 from ..objects.heat_depth import heat_depth
-from .flesh_locked_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_feature, feature_column
 from .property_rows import draw_settings, locked_column
 from .self_weight_hints import length_text
 from .softening_list import TEMPERATURE_COLUMN_SHARE
@@ -20,12 +20,10 @@ from .text_rows import draw_wrapped
 def draw_heat(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws how heat comes in, and what it does to the material."""
     obj, settings = context.object, context.object.sinew
-    draw_flesh_note(layout, context)
     report = frame_report_reader.report(context.scene, obj)
-    if report.hottest is not None and settings.use_heat:
-        layout.label(text=f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame", icon="INFO")
-    column = feature_column(layout, context, settings.use_heat)
-    draw_settings(column, obj, (setting for setting in HEAT_SETTINGS if setting not in (USE_HEAT, SOFTENING)))
+    said = None if report.hottest is None else f"{report.coldest:.4g} to {report.hottest:.4g} °C at the last frame"
+    shown = (setting for setting in HEAT_SETTINGS if setting not in (USE_HEAT, SOFTENING))
+    column = draw_feature(layout, context, settings.use_heat, said, shown)
     draw_settings(column, context.scene, (AIR_TEMPERATURE,))
     if settings.use_heat:
         draw_wrapped(column, _depth_note(obj, context.scene), "INFO", context)

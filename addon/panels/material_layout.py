@@ -22,7 +22,7 @@ from ..baking import frame_report_reader
 from ..objects import roles
 from ..objects.rigid_body_settings import counting_rigid_body
 from . import self_weight_hints
-from .flesh_locked_rows import draw_flesh_note, feature_column
+from .flesh_locked_rows import draw_feature
 from .hints import draw_hints
 from .property_rows import draw_fold, draw_settings, locked_column
 from .user_material_presets import draw_material_presets
@@ -71,25 +71,20 @@ def draw_stretch_limit(layout: bpy.types.UILayout, context: bpy.types.Context) -
 
 def draw_surface_detail(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws the settings of surface detail, and the deepest dent so far."""
-    obj, settings = context.object, context.object.sinew
-    draw_flesh_note(layout, context)
-    report = frame_report_reader.report(context.scene, obj)
-    if report.deepest_dent is not None and settings.use_surface_detail:
-        layout.label(text=f"Deepest dent so far: {1e3 * report.deepest_dent:.3g} mm", icon="INFO")
-    column = feature_column(layout, context, settings.use_surface_detail)
-    draw_settings(column, obj, (setting for setting in SURFACE_DETAIL_SETTINGS if setting != USE_SURFACE_DETAIL))
+    dent = frame_report_reader.report(context.scene, context.object).deepest_dent
+    said = None if dent is None else f"Deepest dent so far: {1e3 * dent:.3g} mm"
+    shown = (setting for setting in SURFACE_DETAIL_SETTINGS if setting != USE_SURFACE_DETAIL)
+    draw_feature(layout, context, context.object.sinew.use_surface_detail, said, shown)
 
 
 def draw_plasticity(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws the settings of plasticity, and the largest plastic strain so far."""
     obj, settings = context.object, context.object.sinew
-    draw_flesh_note(layout, context)
-    report = frame_report_reader.report(context.scene, obj)
-    if report.largest_plastic_strain is not None and settings.use_plasticity:
-        layout.label(text=f"Largest plastic strain so far: {report.largest_plastic_strain:.3g}", icon="INFO")
-    column = feature_column(layout, context, settings.use_plasticity)
+    strain = frame_report_reader.report(context.scene, obj).largest_plastic_strain
+    said = None if strain is None else f"Largest plastic strain so far: {strain:.3g}"
     hidden = (USE_PLASTICITY, LAW) if roles.is_sheet(obj) else (USE_PLASTICITY,)
-    draw_settings(column, obj, (setting for setting in PLASTICITY_SETTINGS if setting not in hidden))
+    shown = (setting for setting in PLASTICITY_SETTINGS if setting not in hidden)
+    column = draw_feature(layout, context, settings.use_plasticity, said, shown)
     if roles.is_sheet(obj) and settings.yield_strain > 0.0:
         thickness = settings.sheet_thickness * context.scene.unit_settings.scale_length
         radius = 0.5 * thickness / settings.yield_strain
