@@ -211,7 +211,11 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
     b, d = RNG.standard_normal((n, 3)), np.zeros((n, 3))
     pcg.solve(BlockSystem(pattern, wide, b, np.ones(n, bool)), d, StoppingCriteria(1e-10, 200))
     np.testing.assert_allclose(d.ravel(), np.linalg.solve(K, b.ravel()), rtol=1e-6, atol=1e-9)
-    assert widening.extend(values, ties)[0] is pattern  # the same nodes: not joined anew
+    before = wide.copy()
+    wide[:] = np.nan
+    again, same = widening.extend(values, ties)
+    assert again is pattern  # the same nodes: not joined anew
+    assert np.array_equal(same, before) and np.shares_memory(same, wide)  # in the array that it had
 
 
 def test_contacts_do_not_depend_on_the_number_of_threads():

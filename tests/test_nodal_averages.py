@@ -12,6 +12,7 @@ from fixtures.quasistatic_scenes import ends
 from fixtures.tet_meshes import bar, lattice_bar
 from reference.hyperelastic_laws import found
 from sinew.solver.linalg.block_pattern import BlockPattern
+from sinew.solver.linalg.block_system import PcgWorkspace
 from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import (
     Hyperelastic,
     energy,
@@ -175,6 +176,19 @@ def test_no_number_depends_on_the_threads():
         outcomes.append((answer, wide.tobytes(), force.tobytes()))
     set_thread_count(None)
     assert model.node_count > 1024 and outcomes[0] == outcomes[1]
+
+
+def test_the_array_of_a_workspace_is_written_again():
+    """With the bits of a new array, whatever is left in it."""
+    model = model_of(cells=(3, 3, 6))
+    work, flesh, workspace = tet_arrays(model.pattern), hyperelastic(model, average=True), PcgWorkspace()
+    for angle in (0.01, 0.3):
+        x, values = bent(model, angle), np.empty((model.pattern.block_count, 9))
+        forces_and_tangent(model, flesh, x, values, np.empty_like(x), work)
+        _, wide = whole_tangent(model, flesh, values, work, workspace)
+        assert wide.tobytes() == whole_tangent(model, flesh, values, work)[1].tobytes()
+        assert np.shares_memory(wide, workspace.array("whole_tangent", 1, 9))
+        wide[:] = np.nan
 
 
 @pytest.mark.parametrize("mesh", [bar, lattice_bar])

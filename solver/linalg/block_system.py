@@ -56,6 +56,9 @@ class MatrixArrays(NamedTuple):
     is_free: Bools
 
 
+GROWTH_SHARE = 8  # work arrays are by one part in so many larger than asked for
+
+
 class PcgWorkspace:
     """Work arrays of conjugate gradients, as large as the largest system so far.
 
@@ -72,5 +75,6 @@ class PcgWorkspace:
         size = rows * columns
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
-            buffer = self._buffers[name] = np.zeros(size)
+            # systems in contact grow by a few blocks again and again; what is not touched takes no memory
+            buffer = self._buffers[name] = np.zeros(size + size // GROWTH_SHARE)
         return buffer[:size].reshape(rows, columns)

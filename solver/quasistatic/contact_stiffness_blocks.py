@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..linalg.block_pattern import BlockPattern, row_chunks
+from ..linalg.block_system import PcgWorkspace
 from ..linalg.pattern_union import WidenedPattern, widen_pattern
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
@@ -81,14 +82,18 @@ class CoupledPattern:
         self.pattern = pattern
         self.coupled_nodes: tuple[bytes, bytes] | None = None
         self.wide = WidenedPattern(pattern, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
+        self._workspace = PcgWorkspace()
 
     def extend(self, values: Floats, couplings: NodeCouplings) -> tuple[BlockPattern, Floats]:
-        """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the couplings added, (b', 9)."""
+        """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the couplings added, (b', 9).
+
+        The next call overwrites the blocks.
+        """
         coupled_nodes = couplings.start.tobytes(), couplings.nodes.tobytes()
         if coupled_nodes != self.coupled_nodes:
             self._extend_pattern(couplings)
             self.coupled_nodes = coupled_nodes
-        wide = np.empty((self.wide.pattern.block_count, 9))
+        wide = self._workspace.array("coupled_tangent", self.wide.pattern.block_count, 9)
         self.wide.scatter(values, wide)
         add_couplings(couplings.arrays, self.wide.added_blocks, wide)
         return self.wide.pattern, wide

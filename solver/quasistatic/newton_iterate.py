@@ -10,7 +10,7 @@ import numpy as np
 
 from ..linalg import pcg
 from ..linalg.block_pattern import BlockPattern
-from ..linalg.block_system import BlockSystem, StoppingCriteria
+from ..linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ..linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, LatticeMultigrid
 from ..linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ..mechanics.elements.inverted_tet_count import count_inverted
@@ -64,7 +64,7 @@ class NewtonIterate:
         self.bodies = [(body.nodes, least) for body, least in zip(model.bodies, force_scales(model), strict=True)]
         self.values = np.empty((model.pattern.block_count, 9))
         self.force = np.empty((model.node_count, 3))
-        self.work = tet_arrays(model.pattern)
+        self.work, self.workspace = tet_arrays(model.pattern), PcgWorkspace()
         self.law: Hyperelastic | None = None  # of the last evaluation
         self.is_tangent_current = False  # whether the tangent is that where forces are
         self.is_ordered = False  # whether tets had that of `ordered_model` in the last pass over them
@@ -269,6 +269,7 @@ class NewtonIterate:
             d,
             StoppingCriteria(tolerance, max_iterations),
             preconditioner=lattices if tied is None else SchwarzPreconditioner(tied),
+            workspace=self.workspace,
         )
         self.is_hard, self.is_matrix_solved = solved.used_multigrid, True
         self.cg_iterations += solved.iterations
@@ -283,7 +284,7 @@ class NewtonIterate:
     def _system(self) -> tuple[BlockPattern, Floats, LatticeMultigrid]:
         """Returns the tangent of the last evaluation with contacts between different tets, and its preconditioner."""
         assert self.law is not None
-        pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work)
+        pattern, values = whole_tangent(*self._ordered_model(self.law), self.values, self.work, self.workspace)
         if self.law.left is None:
             pattern = self.model.pattern  # the same blocks, whatever the order of tets
         ties = self.potentials.couplings()

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import PcgWorkspace
 from ...mesh.local_tet_numbering import TET_EDGES
 from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import BadInput
@@ -208,14 +209,19 @@ def forces_and_tangent(
     return _evaluation_result(model, law, work, nodal_pass(model, law, x, work, WITH_TANGENT, clamp, force))
 
 
-def whole_tangent(model: Model, law: Hyperelastic, values: Floats, work: TetArrays) -> tuple[BlockPattern, Floats]:
+def whole_tangent(
+    model: Model, law: Hyperelastic, values: Floats, work: TetArrays, workspace: PcgWorkspace | None = None
+) -> tuple[BlockPattern, Floats]:
     """Returns K with what averages at nodes add to it, and its pattern, after `forces_and_tangent` with `work`.
 
     Args:
         model, law, work: The same.
         values: Its blocks, and what else was added to them, (b, 9); returned themselves where nothing is averaged.
+        workspace: Whose array the blocks are written to, which the next call overwrites; None: a new array.
     """
-    return (model.pattern, values) if law.left is None else tangent_with_averages(model, law, values, work)
+    if law.left is None:
+        return model.pattern, values
+    return tangent_with_averages(model, law, values, work, workspace)
 
 
 def _tet_pass(

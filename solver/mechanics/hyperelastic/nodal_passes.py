@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...linalg.block_pattern import BlockPattern
+from ...linalg.block_system import PcgWorkspace
 from ...linalg.two_ring_pattern import second_ring
 from ...runtime.arrays import Floats, Indices
 from ...runtime.threads.index_partition import partition
@@ -80,12 +81,16 @@ def nodal_stretches(model: Model, law: Hyperelastic, work: TetArrays) -> tuple[I
 
 
 def tangent_with_averages(
-    model: Model, law: Hyperelastic, values: Floats, work: TetArrays
+    model: Model, law: Hyperelastic, values: Floats, work: TetArrays, workspace: PcgWorkspace | None = None
 ) -> tuple[BlockPattern, Floats]:
-    """Returns the pattern that has all blocks of averages, and the blocks of tets, (b, 9), and of averages in it."""
+    """Returns the pattern that has all blocks of averages, and the blocks of tets, (b, 9), and of averages in it.
+
+    With a workspace they are in an array of it.
+    """
     averages, kept = _averages_and_arrays(model, law, work)
     ring, p = second_ring(model.pattern, averages.place >= 0), model.pattern
-    wide, parts = np.empty((ring.pattern.block_count, 9)), partition(p.node_count)
+    wide = (workspace or PcgWorkspace()).array("whole_tangent", ring.pattern.block_count, 9)
+    parts = partition(p.node_count)
     position, rows = np.empty((len(parts), p.node_count), np.uint32), _average_rows(model, averages, True)
 
     def run(part: int) -> None:
