@@ -303,6 +303,7 @@ def update_planes(rigid_count, found, contacts, state, normal_force, is_new):
             for axis in range(3):
                 contacts.normal[c, axis], contacts.carried[c, axis] = found.normal[f, axis], found.carried[f, axis]
             contacts.gap[c], contacts.side[c] = found.gap[f], found.side[f]
-            if c < rigid_count or lift[c] >= 0.0:
+            is_pinched = shift[c] < 0.0 and lift[c] == 0.0  # what else allows a depth has a lift as low
+            if not is_pinched and (c < rigid_count or lift[c] >= 0.0):
                 shift[c], lift[c] = 0.0, 0.0
     return count, changed
