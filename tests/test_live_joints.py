@@ -11,6 +11,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import add_box, fresh
 from fixtures.live_in_blender import ended as ended  # a fixture
 from fixtures.live_in_blender import run_steps, shown, started, until
+from fixtures.ragdoll_scenes import limb, make_ragdoll
 from fixtures.rigid_body_scenes import add_constraint, rigid_box, take_over_world
 from sinew.addon.baking.addon_session import session
 from sinew.solver.live.recording import read_inputs
@@ -61,3 +62,26 @@ def test_a_pendulum_swings_moves_along_and_is_let_go() -> None:
     assert rod.name not in bpy.context.scene.rigidbody_world.collection.objects
     tracks = {given["track"] for commands in read_inputs(run.folder).commands.values() for given in commands}
     assert {"joint.Empty.matrix", "joint.Empty.enabled"} <= tracks
+
+
+def test_driven_bones_run_live_and_hang_on_the_bone_above() -> None:
+    fresh()
+    rig = limb()
+    rig.data.bones["Upper"].use_deform = False
+    bodies = make_ragdoll(rig)
+    bodies["Lower"].sinew.bone_joint = "POINT"
+    run = started()
+    run_steps(run, 12)
+    assert shown(bodies["Hand"])[:, 2].mean() < -0.02
+    head = shown(bodies["Lower"])
+    np.testing.assert_allclose(
+        head[np.argmin(np.linalg.norm(head - (0.4, 0.0, 0.0), axis=1))], (0.4, 0.0, 0.0), atol=2e-3
+    )
+    rig.pose.bones["Upper"].location.y += 0.1  # along the bone
+    bpy.context.view_layer.update()
+    run_steps(run, run.step + 30)
+    head = shown(bodies["Lower"])
+    assert np.linalg.norm(head - (0.5, 0.0, 0.0), axis=1).min() < 5e-3
+    assert bpy.ops.sinew.stop_live() == {"FINISHED"}
+    until(lambda: session.live is None)
+    assert run.driver.job.phase == "done", run.driver.job

@@ -35,6 +35,7 @@ from ..export.activation_inputs import source_of
 from ..export.animated_settings import ANIMATABLE_SETTINGS
 from ..export.colliders import plane_matrix
 from ..export.deforming_mesh_check import may_deform
+from ..export.driven_bones import joint_key
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
 from ..objects.attachment_rows import hook_rows
@@ -113,12 +114,22 @@ def _bones(inputs: Participants, folder: Path) -> Iterator[HandledInput]:
 def _joints(inputs: Participants, scene: Scene, folder: Path) -> Iterator[HandledInput]:
     """Yields what the ends of joints that are no bodies move with, and whether joints act."""
     tracks, unit = TrackReader(folder, wait=0.0), inputs.unit
-    for obj, joint in zip(inputs.joints, scene.joints, strict=True):
+    joints = {joint.key: joint for joint in scene.joints}
+    for obj, key in inputs.joints.items():
+        joint = joints[key]
         track, other = f"joint.{joint.key}.matrix", carrier(obj)
         yield HandledInput(f"joint.{joint.key}.enabled", ObjectHandle.of(obj), JOINT_ENABLED)
         now = None if other is None else _finite(scale_to_metres(other.matrix_world, unit))
         if now is not None and (folder / "tracks" / track).exists():
             yield HandledInput(track, ObjectHandle.of(other), BONE, "", np.linalg.inv(now) @ tracks.sample(track, 0.0))
+    for obj, key in inputs.bodies.items():  # those at the top of driven bones hang on the bone above
+        track = f"joint.{joint_key(key)}.matrix"
+        if joint_key(key) in joints and (folder / "tracks" / track).exists():
+            rig, above = ObjectHandle.of(obj.parent), obj.parent.data.bones[obj.parent_bone].parent
+            name = "" if above is None else above.name
+            now = _bone_matrix(rig, name, unit)
+            if now is not None:
+                yield HandledInput(track, rig, BONE, name, np.linalg.inv(now) @ tracks.sample(track, 0.0))
 
 
 def _bone_matrix(handle: ObjectHandle, name: str, unit: float) -> Floats | None:
