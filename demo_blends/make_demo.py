@@ -49,6 +49,7 @@ SCENES = (
     "unveiled_suzanne",
     "rag_doll",
     "stamped_clay",
+    "ragdoll_flesh",
 )
 SHEET_PICTURES = 9
 

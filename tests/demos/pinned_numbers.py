@@ -428,9 +428,40 @@ PINNED = {
             }
         },
     ),
+    "ragdoll_flesh": (
+        24,
+        {
+            "Figure Chest": {"tets": (1, 0.5), "lowest_at_the_end": (0.716, 0.03)},
+            "Figure Forearm L": {"lowest_at_the_end": (0.685, 0.05), "x_at_the_end": (0.399, 0.05)},
+            "Figure Forearm R": {"lowest_at_the_end": (0.661, 0.05), "x_at_the_end": (-0.364, 0.05)},
+            "Figure Head": {"lowest_at_the_end": (0.741, 0.04)},
+            "Figure Hips": {"lowest_at_the_end": (0.669, 0.03), "x_at_the_end": (0.011, 0.03)},
+            "Figure Shin L": {"lowest_at_the_end": (0.372, 0.04), "x_at_the_end": (0.123, 0.04)},
+            "Figure Shin R": {"lowest_at_the_end": (0.402, 0.04), "x_at_the_end": (-0.060, 0.04)},
+            "Figure Thigh L": {"lowest_at_the_end": (0.528, 0.03)},
+            "Figure Thigh R": {"lowest_at_the_end": (0.560, 0.03)},
+            "Figure Upper Arm L": {"lowest_at_the_end": (0.702, 0.04)},
+            "Figure Upper Arm R": {"lowest_at_the_end": (0.686, 0.04)},
+            "Flesh": {
+                "tets": (2177, 100),
+                "lowest_at_the_end": (0.321, 0.03),
+                "volume_ratio": (0.994, 0.01),
+                "height_at_the_end": (0.518, 0.04),
+            },
+        },
+    ),
 }
 # those that bake for a minute or more
-LONG = ("arm_layers", "chocolate_egg", "glass_swan", "jelly_bowl", "playground", "rag_doll", "squeezed_ball")
+LONG = (
+    "arm_layers",
+    "chocolate_egg",
+    "glass_swan",
+    "jelly_bowl",
+    "playground",
+    "rag_doll",
+    "ragdoll_flesh",
+    "squeezed_ball",
+)
 NEVER_INVERTED = (
     "playground",
     "arm_layers",
