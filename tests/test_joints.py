@@ -34,8 +34,9 @@ from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import GENERIC_JOINT, JOINT_KINDS, MOTOR_JOINT, UNLIMITED, Joint
 from sinew.solver.scene.joint_validation import check_joints
-from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.scene import Body, Scene
 from sinew.solver.scene.track_shapes import track_shapes
+from sinew.solver.simulation import step_verdict
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 
@@ -337,3 +338,25 @@ def test_a_spring_that_pulls_too_hard_breaks_its_joint(tmp_path: Path) -> None:
     )
     run.advance(24)
     assert float(centres(run)[0, 2]) < -2.0
+
+
+def spun_chain() -> tuple[list[Body], list[Joint]]:
+    """Returns six links of 0.1 m, of which the last one spins so fast that it turns far in a step."""
+    links = [rigid_box((0.1, 0.03, 0.03), (0.05 + 0.1 * i, 0.0, 0.0), key=f"link{i}") for i in range(5)]
+    links.append(rigid_box((0.1, 0.03, 0.03), (0.55, 0.0, 0.0), key="link5", initial_spin=(120.0, 120.0, -120.0)))
+    places = [joint_frame((0.1 + 0.1 * i, 0.0, 0.0)) for i in range(5)]
+    return links, [
+        Joint(f"link{i}", f"link{i + 1}", "point", place, f"j{i}", f"J{i}") for i, place in enumerate(places)
+    ]
+
+
+def test_joints_that_do_not_settle_halve_the_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {}
+    for halvings in (0, step_verdict.MAX_JOINT_HALVINGS):
+        monkeypatch.setattr(step_verdict, "MAX_JOINT_HALVINGS", halvings)
+        (tmp_path / str(halvings)).mkdir()
+        run = jointed_run(tmp_path / str(halvings), *spun_chain(), gravity=WEIGHTLESS)
+        run.advance(8)
+        found[halvings] = sum(report.unsettled for report in run.reports), float(joint_gaps(run).max())
+    assert found[0][0] > 3 and found[0][1] > 1e-3
+    assert found[3][0] <= 1 and found[3][1] < 1e-6

@@ -30,7 +30,7 @@ from .simulated_scene import SimulatedScene
 from .step_attempt import OnProgress, StepAttempt
 from .step_boundary_conditions import end_forces
 from .step_interval import MAX_HALVINGS, StepPart
-from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict
+from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict, joint_verdict
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 MAX_LIFT_RATIO = 0.1  # in sizes of bodies: energy that lifts them by less than that is not counted as such
@@ -75,6 +75,8 @@ def take_step(
         same = [replace(part, is_by_euler=True)]
         return _retry(simulation, model, attempt, report, same, on_progress, pose_path)
     verdict, energy = contact_verdict(attempt, report), None
+    if verdict is Verdict.ACCEPT:
+        verdict = joint_verdict(attempt)
     if verdict is Verdict.ACCEPT:
         attempt.end_motion()
         energy = energy_verdict(attempt, report)

@@ -27,6 +27,7 @@ from .step_attempt import StepAttempt
 
 MAX_CONTACT_HALVINGS = 3  # of a step whose contacts between bodies are not content
 MAX_HALVINGS_IN_PIECES = 2  # the same among pieces of broken bodies, of which many steps would go on to the last
+MAX_JOINT_HALVINGS = 3  # of a step whose joints have not settled
 # residual over what moves bodies from which a step is asked for energy out of nothing, or halved
 ENERGY_CHECK_RESIDUAL = 0.01
 
@@ -78,6 +79,14 @@ def contact_verdict(attempt: StepAttempt, report: StepReport) -> Verdict:
         has_diverged &= ~contacts.islands_with_pieces()
     may_halve = part.halvings < MAX_CONTACT_HALVINGS if has_surfaces else part.may_halve
     return Verdict.HALVE if may_halve and has_diverged.any() else Verdict.ACCEPT
+
+
+def joint_verdict(attempt: StepAttempt) -> Verdict:
+    """Returns what becomes of an attempt by its joints: where bodies turn far in a step, these may not settle."""
+    joints, part = attempt.bounds.joints, attempt.part
+    if joints is None or joints.is_settled or attempt.dynamics is not None:
+        return Verdict.ACCEPT
+    return Verdict.HALVE if part.may_halve and part.halvings < MAX_JOINT_HALVINGS else Verdict.ACCEPT
 
 
 def energy_verdict(attempt: StepAttempt, report: StepReport) -> EnergyVerdict:

@@ -96,6 +96,7 @@ class JointStep:
     Attributes:
         forces: Theirs, linear, of the next solve.
         load: λ of the rows [N, N m], (k, 8).
+        is_settled: Whether the last solve left no row too far from where it has to be.
     """
 
     def __init__(self, rows: JointRows, start: State, model: Model, dt: float, animated: Floats) -> None:
@@ -134,7 +135,7 @@ class JointStep:
         self.spring_load = rows.spring_stiffness * q
         no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
         self.most = np.concatenate([no_end, rows.motor_force], axis=1)
-        self.solves = 0
+        self.solves, self.is_settled = 0, True
         values = self._row_values(q, self.start_turns)
         self._begin_modes(values)
         straight, turned = self.cores.coasted(start)
@@ -156,7 +157,8 @@ class JointStep:
         moved = self._relative_motion(self.dt * straight_v)
         error = np.maximum(self._take_modes(values, moved).max(), self._take_springs(values, moved).max())
         self._linearise(values, moved)
-        return bool(error > MAX_GAP_RATIO)
+        self.is_settled = bool(error <= MAX_GAP_RATIO)
+        return not self.is_settled
 
     def final_forces(self) -> LinearForces:
         """Returns the forces with which the step ended, without stiffness."""
