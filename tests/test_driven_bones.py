@@ -184,6 +184,7 @@ def test_flesh_follows_the_bodies_and_they_feel_it(tmp_path: Path) -> None:
     owners = {body.key: body for body in written.bodies}
     assert [row.target for row in owners["Rig_Lower"].attachments] == ["Flesh"]
     bake(tmp_path, 12)
+    assert motion_track.find_track(rig) is not None and motion_track.find_track(flesh) is None
     skin = positions(flesh, range(1, 13))
     near = np.abs(skin[0, :, 0] - 1.0) < 0.15  # about the middle of the hand
     moved = bone_matrix(rig, "Hand", 12) @ np.linalg.inv(bone_matrix(rig, "Hand", 1))

@@ -130,7 +130,10 @@ def _is_moved(obj: bpy.types.Object) -> bool:
 
 
 def _leaders(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """Yields the objects that an object moves with, by parents and the targets of constraints."""
+    """Yields the objects that an object moves with, by parents and the targets of constraints.
+
+    Baked motion of an armature moves its bones, and only what is a child of one of these.
+    """
     seen, waiting = {obj}, [obj]
     while waiting:
         each = waiting.pop()
@@ -139,7 +142,8 @@ def _leaders(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
             if isinstance(other, bpy.types.Object) and other not in seen:
                 seen.add(other)
                 waiting.append(other)
-                yield other
+                if other.type != "ARMATURE" or other != each.parent or each.parent_type == "BONE":
+                    yield other
 
 
 def _stamp(scene: bpy.types.Scene, obj: bpy.types.Object, cache: Path, key: str) -> str | None:
