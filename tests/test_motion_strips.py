@@ -311,3 +311,24 @@ def test_a_live_run_shows_the_body_without_its_strip(opened: bpy.types.Scene) ->
     assert track.mute
     run_control._put_back(run)
     assert not track.mute
+
+
+def test_undo_past_a_bake_plays_its_vertices_and_redo_its_strip(tmp_path: Path) -> None:
+    fresh()
+    spinning("Box", (0.0, 0.0, 0.0)).sinew.initial_spin = (0.0, 0.0, 2.0)
+    take_over_world()
+    bake(tmp_path, 4)
+    bpy.ops.ed.undo_push(message="one bake")
+    bpy.data.objects["Box"].sinew.initial_spin = (0.0, 5.0, 0.0)
+    bpy.ops.ed.undo_push(message="another spin")
+    bake(tmp_path, 4)
+    wanted = positions(bpy.data.objects["Box"], range(1, 5))
+    bpy.ops.ed.undo_push(message="another bake")
+    bpy.ops.ed.undo()
+    box = bpy.data.objects["Box"]
+    assert motion_track.find_track(box).mute and mesh_cache.attached_file(box) is not None
+    assert np.abs(positions(box, range(1, 5)) - wanted).max() < CLOSE
+    bpy.ops.ed.redo()
+    box = bpy.data.objects["Box"]
+    assert not motion_track.find_track(box).mute and mesh_cache.attached_file(box) is None
+    assert np.abs(positions(box, range(1, 5)) - wanted).max() < CLOSE
