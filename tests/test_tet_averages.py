@@ -135,7 +135,11 @@ def test_averages_of_what_is_linear_are_those_at_centroids_and_what_is_inside_co
     )
     corners = nodes[tets]
     volumes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0
-    is_some = are_inside(surface, samples.at_points(nodes)).any(axis=1)
+    one_by_one, every_tet = are_inside(surface, samples.at_points(nodes)), np.arange(len(tets), dtype=np.int64)
+    assert np.array_equal(samples.are_inside(surface, every_tet), one_by_one)
+    flipped = build_bvh(vertices, triangles[:, ::-1])
+    assert np.array_equal(samples.are_inside(flipped, every_tet), one_by_one)
+    is_some = one_by_one.any(axis=1)
     inside = (samples.inside_share() * volumes)[is_some].sum()
     facets = vertices[triangles]
     enclosed = np.abs(np.einsum("ti,ti->t", facets[:, 0], np.cross(facets[:, 1], facets[:, 2])).sum()) / 6.0

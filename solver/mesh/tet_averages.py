@@ -17,8 +17,9 @@ from ..runtime.arrays import Bools, Floats, floats
 from .geometry.closest_point import closest_points
 from .geometry.triangle_bvh import Bvh
 from .geometry.winding_number import winding_numbers
+from .geometry.winding_propagation import propagate_winding_numbers
 from .tet_mesh import TetMesh
-from .tetrahedralize.volume_fraction import low_discrepancy_barycentric
+from .tetrahedralize.volume_fraction import R_SEQUENCE_START, low_discrepancy_barycentric
 
 INSIDE_WINDING = 0.5  # winding number above which a place is inside a mesh
 LEAST_PER_TET, MOST_PER_TET, MOST_POINTS = 8, 512, 200_000  # many tets are fine ones, for which few points do
@@ -49,6 +50,19 @@ class TetSamples:
         counts = self.counts[rows]
         return np.asarray((values * counts).sum(axis=1) / counts.sum(axis=1))
 
+    def are_inside(self, surface: Bvh, rows: np.ndarray) -> Bools:
+        """Returns which points of some tets a surface winds around, (k, q).
+
+        From a place in each tet, whose winding number is summed over the whole surface, only the triangles between that
+        place and a point change it.
+        """
+        points = self.at_points(self.mesh.nodes, rows)
+        start = np.einsum("a,kai->ki", R_SEQUENCE_START, self.mesh.nodes[self.mesh.tets[rows]])
+        winding, count = winding_numbers(surface, floats(start)), len(self.barycentric)
+        ends = floats(points.reshape(-1, 3))
+        found = propagate_winding_numbers(surface, start.repeat(count, axis=0), winding.repeat(count), ends)
+        return np.asarray(np.abs(found) > INSIDE_WINDING).reshape(points.shape[:2])
+
     def inside_share(self) -> Floats:
         """Returns the share of each tet's volume that counts, (m,)."""
         return np.asarray(self.counts.mean(axis=1))
@@ -66,7 +80,7 @@ def sample_tets(mesh: TetMesh, surface: Bvh) -> TetSamples:
     is_cut = meets_surface(mesh, surface)
     made = TetSamples(mesh, barycentric, counts, ~is_cut)
     cut = np.flatnonzero(is_cut)
-    counts[cut] = are_inside(surface, made.at_points(mesh.nodes, cut))
+    counts[cut] = made.are_inside(surface, cut)
     counts[~counts.any(axis=1)] = True
     return made
 

@@ -121,9 +121,7 @@ def _share_inside(body: Body, around: TendonMesh, samples: TetSamples) -> Floats
     surface = build_bvh(around.vertices, around.triangles)
     share = are_inside(surface, samples.mesh.nodes[samples.mesh.tets].mean(axis=1)[:, None])[:, 0].astype(np.float64)
     cut = np.flatnonzero(meets_surface(samples.mesh, surface))
-    share[cut] = samples.average(
-        are_inside(surface, samples.at_points(samples.mesh.nodes, cut)).astype(np.float64), cut
-    )
+    share[cut] = samples.average(samples.are_inside(surface, cut).astype(np.float64), cut)
     if not share.any():
         raise BadInput("tendon-mesh-empty", name=around.name, body=body.name)
     return share
