@@ -10,7 +10,8 @@ from fixtures.flesh_contact_scenes import RADIUS, arm, box, flesh, passed_throug
 from fixtures.scenes import block
 from sinew.solver.linalg import pcg
 from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
-from sinew.solver.quasistatic.contact import contact_penalty_at_poses
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.quasistatic.contact import contact_penalty_at_poses, exit_projection
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
 from sinew.solver.quasistatic.contact_stiffness_blocks import CoupledPattern, NodeCouplings
 from sinew.solver.quasistatic.line_search import SlopeBracket
@@ -216,6 +217,23 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
     again, same = widening.extend(values, ties)
     assert again is pattern  # the same nodes: not joined anew
     assert np.array_equal(same, before) and np.shares_memory(same, wide)  # in the array that it had
+
+
+def test_points_are_inside_at_rest_where_the_surface_winds_around_them(monkeypatch):
+    """As a sum over the whole surface says it, too."""
+    scene = two_boxes()
+    x = moved_second(scene, -0.15) + 0.02 * RNG.standard_normal(scene.X.shape)
+    quick, asked = find_linearised_contacts(scene.contact, x).penetrations, []
+
+    def all_around(shell, start, winding, end):
+        asked.append(winding_numbers(shell, end))
+        return asked[-1]
+
+    monkeypatch.setattr(exit_projection, "propagate_winding_numbers", all_around)
+    slow = find_linearised_contacts(scene.contact, x).penetrations
+    inside = np.concatenate(asked) > 0.5
+    assert 20 < inside.sum() < len(inside) - 20
+    assert all(np.array_equal(getattr(quick, name), getattr(slow, name)) for name in vars(slow))
 
 
 def test_contacts_do_not_depend_on_the_number_of_threads():

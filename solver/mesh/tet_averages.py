@@ -17,9 +17,9 @@ from ..runtime.arrays import Bools, Floats, floats
 from .geometry.closest_point import closest_points
 from .geometry.triangle_bvh import Bvh
 from .geometry.winding_number import winding_numbers
-from .geometry.winding_propagation import propagate_winding_numbers
+from .geometry.winding_propagation import propagate_winding_numbers, winding_numbers_in_tets
 from .tet_mesh import TetMesh
-from .tetrahedralize.volume_fraction import R_SEQUENCE_START, low_discrepancy_barycentric
+from .tetrahedralize.volume_fraction import low_discrepancy_barycentric
 
 INSIDE_WINDING = 0.5  # winding number above which a place is inside a mesh
 LEAST_PER_TET, MOST_PER_TET, MOST_POINTS = 8, 512, 200_000  # many tets are fine ones, for which few points do
@@ -56,9 +56,8 @@ class TetSamples:
         From a place in each tet, whose winding number is summed over the whole surface, only the triangles between that
         place and a point change it.
         """
-        points = self.at_points(self.mesh.nodes, rows)
-        start = np.einsum("a,kai->ki", R_SEQUENCE_START, self.mesh.nodes[self.mesh.tets[rows]])
-        winding, count = winding_numbers(surface, floats(start)), len(self.barycentric)
+        start, winding = winding_numbers_in_tets(surface, self.mesh.nodes[self.mesh.tets[rows]])
+        points, count = self.at_points(self.mesh.nodes, rows), len(self.barycentric)
         ends = floats(points.reshape(-1, 3))
         found = propagate_winding_numbers(surface, start.repeat(count, axis=0), winding.repeat(count), ends)
         return np.asarray(np.abs(found) > INSIDE_WINDING).reshape(points.shape[:2])

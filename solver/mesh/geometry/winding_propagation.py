@@ -5,11 +5,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Floats, floats
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
 from .segment_surface_crossings import cross_triangle
 from .triangle_bvh import Bvh
+from .winding_number import winding_numbers
+
+START_WEIGHTS = np.array([0.31, 0.23, 0.27, 0.19])  # on no plane on which a wall could lie that fits the lattice
+
+
+def winding_numbers_in_tets(bvh: Bvh, corners: Floats) -> tuple[Floats, Floats]:
+    """Returns a place in each tet [m], (k, 3), and the winding number there, (k,), from which to propagate it.
+
+    `corners` are those of the tets [m], (k, 4, 3).
+    """
+    start = floats(np.einsum("j,kji->ki", START_WEIGHTS, corners))
+    return start, winding_numbers(bvh, start)
 
 
 def propagate_winding_numbers(bvh: Bvh, start: Floats, winding: Floats, end: Floats) -> Floats:

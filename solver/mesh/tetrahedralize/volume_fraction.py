@@ -21,7 +21,7 @@ import numpy as np
 from ...runtime.arrays import Bools, Floats, Indices
 from ..geometry.triangle_bvh import Bvh
 from ..geometry.winding_number import winding_numbers
-from ..geometry.winding_propagation import propagate_winding_numbers
+from ..geometry.winding_propagation import propagate_winding_numbers, winding_numbers_in_tets
 from .inside_classification import INSIDE_WINDING
 
 SAMPLES_PER_TET = 16
@@ -31,7 +31,6 @@ THIN_SAMPLES_PER_TET = 96
 # Where stress decides, of bodies that break: forces at the surface balance only as well as fractions are known.
 FRACTURE_SAMPLES_PER_TET = 256
 SHEET_FILLED_FRACTION = 0.15
-R_SEQUENCE_START = np.array([0.31, 0.23, 0.27, 0.19])  # on no plane on which a wall could lie that fits the lattice
 # A face with a winding number of less than this just below it bounds nothing: a flat sheet comes close to 0.5.
 MIN_INSIDE_WINDING = 0.6
 # Three steps that fill the unit cube evenly. Source: Roberts (2018), the R-sequence: powers of 1 / 1.2207440846.
@@ -51,8 +50,7 @@ def filled_fractions(
         samples: Points in each tet.
     """
     least = np.where(is_sheet, MIN_INSIDE_WINDING, INSIDE_WINDING)
-    start = np.einsum("j,kji->ki", R_SEQUENCE_START, corners)
-    winding = winding_numbers(bvh, start)
+    start, winding = winding_numbers_in_tets(bvh, corners)
     while True:
         count = np.zeros(len(corners))
         for sample in range(samples):

@@ -25,8 +25,9 @@ from ...mechanics.model import Model
 from ...mesh.geometry.closest_on_triangle import closest_on_triangle
 from ...mesh.geometry.closest_point import box_distance2
 from ...mesh.geometry.triangle_bvh import STACK_SIZE, Bvh
-from ...mesh.geometry.winding_number import winding_number
+from ...mesh.geometry.winding_propagation import propagate_winding_numbers, winding_numbers_in_tets
 from ...runtime.arrays import Floats, Indices
+from ...runtime.frozen_memo import derived_from
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_in_chunks
 from .enclosing_tets import EnclosedPoints
@@ -106,11 +107,17 @@ def project_to_surface(
     material = np.einsum("ca,cai->ci", found.weights, model.X[model.tets[found.tet]])
     first = np.full(count, -1, np.int32)
     island = surface.island[found.tet]
+    start, winding = derived_from(
+        surface, "winding numbers in tets", lambda: _winding_numbers_at_rest(surface, model), inputs=(model,)
+    )
     for number in np.unique(island):
         shell = surface.shells[number]
         if shell is None:
             continue
         which = np.flatnonzero(island == number)
+        tet = found.tet[which]
+        is_inside = propagate_winding_numbers(shell, start[tet], winding[tet], material[which]) > INSIDE_WINDING_NUMBER
+        which = which[is_inside]
 
         def work(part: slice, which: np.ndarray = which, shell: Bvh = shell) -> None:
             find_nearest_facing(which[part], found.point, now, material, shell.arrays, shell.order, first)
@@ -118,6 +125,16 @@ def project_to_surface(
         run_in_chunks(len(which), work, POINTS_PER_TASK)
     kept = np.flatnonzero(first >= 0)
     return _nearest_of_each(surface, project_by_walk(surface, now, found.point[kept], first[kept]))
+
+
+def _winding_numbers_at_rest(surface: FleshSurface, model: Model) -> tuple[Floats, Floats]:
+    """Returns a place in each tet at rest [m], (m, 3), and how often the surface of its part winds around it, (m,)."""
+    start, winding = np.zeros((model.tet_count, 3)), np.zeros(model.tet_count)
+    for number, shell in enumerate(surface.shells):
+        own = np.flatnonzero(surface.island == number)
+        if shell is not None:
+            start[own], winding[own] = winding_numbers_in_tets(shell, model.X[model.tets[own]])
+    return start, winding
 
 
 def project_by_walk(
@@ -197,7 +214,7 @@ def _keys(surface: FleshSurface, contacts: SurfacePenetrations) -> np.ndarray:
 
 @kernel()
 def find_nearest_facing(which, point, now, material, mesh, order, first):
-    """Writes the triangle closest to each place in `which` that is inside at rest; −1 stays where there is none.
+    """Writes the triangle closest to each place in `which` at rest; −1 stays where there is none.
 
     Args:
         which: Rows of the other arrays.
@@ -207,14 +224,14 @@ def find_nearest_facing(which, point, now, material, mesh, order, first):
         mesh, order: `BvhArrays` of the surface at rest, and its order.
         first: Out, (c,).
     """
-    boxes, tree, corners, moments = mesh
+    boxes, tree, corners, _ = mesh
     stack = np.empty(STACK_SIZE, np.int64)
     for k in range(len(which)):
         c = which[k]
-        x, y, z = material[c, 0], material[c, 1], material[c, 2]
-        if winding_number(tree, corners, moments, x, y, z) > INSIDE_WINDING_NUMBER:
-            n = now.point_normals[point[c]]
-            first[c] = closest_facing(boxes, tree, corners, order, now.face_normals, n, x, y, z, stack)
+        n = now.point_normals[point[c]]
+        first[c] = closest_facing(
+            boxes, tree, corners, order, now.face_normals, n, material[c, 0], material[c, 1], material[c, 2], stack
+        )
 
 
 @kernel()
