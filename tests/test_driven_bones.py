@@ -18,7 +18,9 @@ from sinew.addon.baking import bake_control, bake_status
 from sinew.addon.blender_data import motion_track
 from sinew.addon.export import validation
 from sinew.addon.objects import driven_bones, roles
+from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import FIXED_JOINT, GENERIC_JOINT, POINT_JOINT
+from sinew.solver.scene.validation import check_scene
 
 CLOSE = 1.0e-5
 
@@ -194,6 +196,30 @@ def test_flesh_follows_the_bodies_and_they_feel_it(tmp_path: Path) -> None:
     flesh.sinew.youngs_modulus = 3.0e6  # stiff flesh bears the limb, which falls freely without
     bake(tmp_path, 12)
     assert bone_matrix(rig, "Hand", 12)[2, 3] > -0.15
+
+
+@pytest.mark.parametrize("row", ["BONES", "ARMATURE", "BONE"])
+def test_jiggling_flesh_is_held_by_bodies_in_place_of_bones(tmp_path: Path, row: str) -> None:
+    scene = fresh()
+    rig = limb()
+    flesh = add_tube(rig)
+    roles.make_flesh(flesh)
+    flesh.sinew.motion = "JIGGLE"
+    own = flesh.sinew.attachments.add()
+    own.kind, own.target_type = "FIXED", row
+    if row == "BONE":
+        own.armature, own.bone = rig, "Lower"
+    make_ragdoll(rig)
+    if row == "BONE":
+        with pytest.raises(BadInput) as refused:
+            exported(scene, tmp_path / "c.sinew")
+        assert refused.value.kind == "attachment-to-driven-bone"
+        assert all(name in refused.value.sentence for name in ("Flesh", "Rig: Lower", "Rig Lower"))
+        return
+    written = exported(scene, tmp_path / "c.sinew")[0]
+    assert not written.bones
+    assert [[each.target for each in body.attachments] for body in written.bodies if body.is_rigid] == [["Flesh"]] * 3
+    check_scene(written)
 
 
 def problems() -> list[str]:

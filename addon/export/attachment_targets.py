@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, WRAP_SUFFIX
+from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, NOTHING, WRAP_SUFFIX
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_BREAKING_FORCE,
     ATTACHMENT_DAMPING,
@@ -37,6 +37,7 @@ from ..objects.attachment_rows import (
     row_target,
 )
 from ..objects.bone_rows import drops_own_settings, says_own_settings
+from ..objects.driven_bones import drivers, drives
 from ..properties.role_definitions import WRAP
 from .hooks import hook_parts
 from .participants import Participants
@@ -53,6 +54,8 @@ def target_keys(inputs: Participants, body: bpy.types.Object, row: bpy.types.Pro
     owner = row.id_data
     if row.target_type == TO_ARMATURE and not roles.is_flesh(body):
         raise BadInput("bones-hold-flesh-only", name=owner.name)
+    if row.target_type == TO_ARMATURE and not any(b.body == body and b.modifier for b in inputs.armature_bones):
+        return (NOTHING,)  # bodies drive all bones that have weights, and hold the flesh
     if row.target_type in EVERY_BONE:
         return (EVERY_BONE[row.target_type],)
     if row_target(row) is None:
@@ -76,6 +79,9 @@ def _check_bone(body: bpy.types.Object, row: bpy.types.PropertyGroup, has_surfac
         raise BadInput("attachment-without-bone", name=name, bone=row.bone, target=rig.name)
     if has_surface:
         return
+    driver = next((obj for scene in body.users_scene for obj in drivers(scene) if drives(obj, rig, row.bone)), None)
+    if driver is not None:
+        raise BadInput("attachment-to-driven-bone", name=name, bone=f"{rig.name}: {row.bone}", driver=driver.name)
     if row.kind != SLIDING and not roles.is_flesh(body):
         raise BadInput("bones-hold-flesh-only", name=name)
     if not is_about_line(row):

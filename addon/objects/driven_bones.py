@@ -36,6 +36,11 @@ def drivers(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [obj for obj in roles.bodies(scene) if is_driver(obj)]
 
 
+def drives(obj: bpy.types.Object, rig: bpy.types.Object, bone: str) -> bool:
+    """Whether a body drives a bone of an armature."""
+    return is_driver(obj) and obj.parent == rig and obj.parent_bone == bone
+
+
 def driver_above(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
     """Returns the body that drives the nearest bone above that of a body, or None."""
     found = {each.parent_bone: each for each in drivers(scene) if each.parent == obj.parent}

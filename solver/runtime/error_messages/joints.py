@@ -38,6 +38,10 @@ TEXTS = {
         'The bone "{name}" has a smallest angle about {axis} above its largest.',
         "Exchange the two limits.",
     ),
+    "attachment-to-driven-bone": (
+        'A row of Attachments of "{name}" is about the bone "{bone}", which "{driver}" drives.',
+        "Remove the row, since Hold Flesh fixes the flesh to that body, or choose the body itself in the row.",
+    ),
     "driven-bone-of-pose": (
         '"{name}" follows the pose, and cannot feel the body that drives the bone "{bone}".',
         "Set its Motion to Jiggle, or switch Hold Flesh off for that body.",
