@@ -73,4 +73,16 @@ REJECTED_IDEAS: tuple[str, ...] = (
     "last step.",
     "Taking contacts for a second linear solve from the end of a step that a line search cut: 110 instead of 108 "
     "iterations.",
+    "Leaving points of flesh out of searches for the tets that contain them until nodes have moved as far as the next "
+    "tet is away: between two searches of a curl nodes move by 0.2 to 0.5 mm, and most points are nearer than that to "
+    "a tet beside theirs. 187 searches take 1.81 instead of 1.13 s, with the same results.",
+    "Beginning the search for the closest place on a bone with the triangle of the last search, or of the point "
+    "before: 1.35 and 1.33 instead of 1.42 µs a point. The nearer child of each box is looked at first anyway.",
+    "Two smoothing steps on all levels for muscles: six linear systems of 10K to 26K tets take 350 instead of 584 "
+    "iterations in 9 % less processor time, while matrices hardly exceed the caches. Each iteration reads half as "
+    "much memory again.",
+    "Smoothers of muscles for eigenvalues down to a twenty-fourth instead of a twelfth of the largest: 555 instead of "
+    "584 iterations for the same six systems, in 5 % less processor time, as much as the machine's noise.",
+    "Huge pages for the packed upper half and the levels of multigrid: 2.46 instead of 2.49 ms an iteration of "
+    "multigrid, 0.84 ms either way of block Jacobi, at 26K tets of muscle.",
 )
