@@ -50,6 +50,7 @@ SCENES = (
     "rag_doll",
     "stamped_clay",
     "ragdoll_flesh",
+    "skin_wrinkles",
 )
 SHEET_PICTURES = 9
 

@@ -21,6 +21,7 @@ from demos import contact_demo_measures as demo_contact
 from demos import flesh_measures as demo_flesh
 from demos import pressure_measures as demo_pressure
 from demos import rigid_core_measures as demo_core
+from demos import sheet_measures as demo_sheets
 from sinew.solver.bake.cache import CacheReader
 
 
@@ -82,6 +83,8 @@ def main() -> None:
     if name in demo_pressure.SCENES:
         for body, of_pressure in demo_pressure.pressure_numbers(cache).items():
             bodies[body].update(of_pressure)
+    if name in demo_sheets.SCENES:
+        bodies["Skin"].update(demo_sheets.wrinkles(cache))
     numbers = {
         "bodies": bodies,
         "frames": min(each.last_frame() or 0 for each in passes),

@@ -450,6 +450,18 @@ PINNED = {
             },
         },
     ),
+    "skin_wrinkles": (
+        16,
+        {
+            "Skin": {  # smooth skin is 0 deep
+                "tets": (5673, 0.5),  # hinges
+                "height_ratio": (0.773, 0.005),
+                "wrinkle_depth": (0.0011, 0.0004),
+                "wrinkle_crossings": (10, 4),
+            },
+            "Flesh": {"tets": (6868, 150), "volume_ratio": (0.884, 0.02)},
+        },
+    ),
 }
 # those that bake for a minute or more
 LONG = (
@@ -460,6 +472,7 @@ LONG = (
     "playground",
     "rag_doll",
     "ragdoll_flesh",
+    "skin_wrinkles",
     "squeezed_ball",
 )
 NEVER_INVERTED = (
