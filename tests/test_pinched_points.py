@@ -13,7 +13,7 @@ TETS = np.array([[0, 1, 2, 3], [4, 5, 6, 7]], np.int32)
 SIZE = 0.1
 
 
-def shifts(*contacts: tuple[int, tuple[float, float, float], float]) -> np.ndarray:
+def shifts(*contacts: tuple[int, tuple[float, float, float], float], is_thin: bool = True) -> np.ndarray:
     """Returns the shifts of contacts at nodes, with normals and gaps, that all had a shift of 1 mm."""
     count = len(contacts)
     normal = np.array([n for _, n, _ in contacts]) / [[np.linalg.norm(n)] for _, n, _ in contacts]
@@ -28,7 +28,7 @@ def shifts(*contacts: tuple[int, tuple[float, float, float], float]) -> np.ndarr
         state.attachment.tet[row, 0] = node // 4
         state.attachment.weights[row, : 4 if count else 0] = 0.1
         state.attachment.weights[row, node % 4] = 0.7
-    allow_pinched_depths(found, state, TETS)
+    allow_pinched_depths(found, state, TETS, np.array([is_thin, is_thin]))
     return state.shift
 
 
@@ -47,4 +47,5 @@ def test_the_deepest_of_several_counts() -> None:
 def test_what_does_not_oppose_or_hardly_touches_stays() -> None:
     assert (shifts((1, (1, 0, 0), -0.03), (1, (0, 1, 0), -0.03)) == 0.001).all()
     assert (shifts((1, (1, 0, 0), -0.0015), (1, (-1, 0, 0), -0.0015)) == 0.001).all()
+    assert (shifts((1, (1, 0, 0), -0.03), (1, (-1, 0, 0), -0.03), is_thin=False) == 0.001).all()
     assert (shifts((1, (1, 0, 0), 0.02), (1, (-1, 0, 0), -0.03)) == 0.001).all()

@@ -36,6 +36,7 @@ import numpy as np
 from ..constraints.pair_forces import PairForces
 from ..constraints.point_forces import PointForces
 from ..constraints.tet_pair_springs import tet_pairs
+from ..mechanics.island_kinds import sheet_islands
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -103,7 +104,9 @@ class ContactStep:
         )
         self.contact_set = self._find(with_gravity)
         self.contact_state = self._make_state(self.contact_set)
-        allow_pinched_depths(self.contact_set, self.contact_state, model.tets)
+        if model.sheets is not None and len(self.contact_set):
+            is_thin = sheet_islands(model)[model.pattern.island_of_row[model.tets[:, 0]]]
+            allow_pinched_depths(self.contact_set, self.contact_state, model.tets, is_thin)
         # a resting body does not fall, so gravity would reach too much; it only keeps previous contacts in reach
         self.predicted_normal_force = self._measure(without_gravity)[0]
         self.contact_state.is_active = (self.predicted_normal_force > 0.0) | (self.previous_normal_force > 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Bools, Floats, Indices
 from ..detection.contact_set import ContactSet, ContactState, Int64s
 
 PINCHED_DEPTH = 0.02  # depth with which both sides push at their middle, in tet sizes
@@ -20,14 +20,17 @@ MAX_OPPOSING_COSINE = -0.5  # of the normals of two contacts that push against e
 MAX_COMMON_NORMAL = 0.9  # length of the mean of normals from which none of them oppose each other
 
 
-def allow_pinched_depths(contacts: ContactSet, state: ContactState, tets: Indices) -> None:
-    """Lets contacts that push a node of a body from opposite sides act from the middle of both on.
+def allow_pinched_depths(contacts: ContactSet, state: ContactState, tets: Indices, is_thin: Bools) -> None:
+    """Lets contacts that push a node of a sheet from opposite sides act from the middle of both on.
+
+    What has a thickness rests between by that; walls between which a third collider pressed a block gave way to it.
 
     Args:
         contacts, state: At the start of a step; shifts are changed.
         tets: Of the model, (m, 4).
+        is_thin: Which of them are of sheets, (m,).
     """
-    deep = np.flatnonzero(contacts.gap < -PINCHED_DEPTH * state.size)
+    deep = np.flatnonzero((contacts.gap < -PINCHED_DEPTH * state.size) & is_thin[state.attachment.tet[:, 0]])
     if len(deep) < 2:
         return
     heaviest = state.attachment.weights[deep, :4].argmax(axis=1)
