@@ -36,7 +36,6 @@ import numpy as np
 from ..constraints.pair_forces import PairForces
 from ..constraints.point_forces import PointForces
 from ..constraints.tet_pair_springs import tet_pairs
-from ..mechanics.island_kinds import sheet_islands
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -47,7 +46,7 @@ from .active_set.contact_line_search import apply_step_lengths, deactivate_unrea
 from .active_set.contact_springs import attach_points, contact_springs, measure_contacts
 from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
-from .active_set.pinched_points import allow_pinched_depths
+from .active_set.pinched_points import pinch_sheets
 from .active_set.position_prediction import find_movable_points, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.contact_sample_points import ContactPoints
@@ -104,9 +103,7 @@ class ContactStep:
         )
         self.contact_set = self._find(with_gravity)
         self.contact_state = self._make_state(self.contact_set)
-        if model.sheets is not None and len(self.contact_set):
-            is_thin = sheet_islands(model)[model.pattern.island_of_row[model.tets[:, 0]]]
-            allow_pinched_depths(self.contact_set, self.contact_state, model.tets, is_thin)
+        pinch_sheets(self.contact_set, self.contact_state, model)
         # a resting body does not fall, so gravity would reach too much; it only keeps previous contacts in reach
         self.predicted_normal_force = self._measure(without_gravity)[0]
         self.contact_state.is_active = (self.predicted_normal_force > 0.0) | (self.previous_normal_force > 0.0)

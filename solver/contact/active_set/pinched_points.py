@@ -12,12 +12,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...mechanics.island_kinds import sheet_islands
+from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices
 from ..detection.contact_set import ContactSet, ContactState, Int64s
 
 PINCHED_DEPTH = 0.02  # depth with which both sides push at their middle, in tet sizes
 MAX_OPPOSING_COSINE = -0.5  # of the normals of two contacts that push against each other
 MAX_COMMON_NORMAL = 0.9  # length of the mean of normals from which none of them oppose each other
+
+
+def pinch_sheets(contacts: ContactSet, state: ContactState, model: Model) -> None:
+    """Does what `allow_pinched_depths` does for the sheets of a model, if it has any."""
+    if model.sheets is not None and len(contacts):
+        is_thin = sheet_islands(model)[model.pattern.island_of_row[model.tets[:, 0]]]
+        allow_pinched_depths(contacts, state, model.tets, is_thin)
 
 
 def allow_pinched_depths(contacts: ContactSet, state: ContactState, tets: Indices, is_thin: Bools) -> None:
