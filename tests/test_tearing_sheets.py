@@ -15,6 +15,7 @@ import sinew
 from fixtures.rigid_bodies import FLOOR, momenta, run_of
 from fixtures.scenes import Run, block
 from fixtures.sheets import grid
+from fixtures.shells import unit_sphere
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.final_mesh_check import check_final_mesh
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -24,6 +25,7 @@ from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.pressure import Pressure
 from sinew.solver.scene.scene import Body, Fracture, Meshing, Scene, Settings
 from sinew.solver.scene.seams import Seams
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
@@ -230,6 +232,28 @@ def _origins(run: Run) -> np.ndarray:
     """Returns the node of the whole strip that each vertex of its surface is a copy of."""
     found: np.ndarray = run.state.fields["topology.origin"][run.built.contact_materials.surfaces.nodes[:, 0]]
     return found
+
+
+def test_a_blown_up_sheet_bursts_and_its_pressure_ends(tmp_path: Path) -> None:
+    """A ball of rubber whose skin bears p r / 2 h tears where it is weak; then nothing presses on it any more."""
+    vertices, triangles = unit_sphere(2)
+    rubber = SHEET_PRESETS["RUBBER"]
+    weak = np.where(vertices[:, 2] > 0.7, 0.2, 1.0)
+    pressure, radius = 400.0, 0.1
+    stress = pressure * radius / 2.0 / rubber.sheet.thickness
+    body = Body(
+        radius * vertices, triangles, key="ball", name="Ball", meshing=Meshing("sheet"), sheet=rubber.sheet,
+        material=replace(rubber.material, mass_damping=20.0), pressure=Pressure(pressure),
+        fracture=Fracture(2.0 * stress, strength_paint=weak, scatter=0.0),
+    )  # fmt: skip
+    run = run_of(tmp_path, body, gravity=(0.0, 0.0, 0.0), frame_end=60)
+    run.advance(24)
+    (force,) = (each for each in run.built.forces if each.kind == "pressure")
+    assert len(run.state.x) > len(vertices) and force.chambers[0].is_open
+    speed = np.linalg.norm(run.state.v, axis=1).max()
+    run.advance(12)
+    assert np.linalg.norm(run.state.v, axis=1).max() < 0.5 * speed + 1e-3
+    assert sum(report.not_converged for report in run.reports) == 0
 
 
 @pytest.fixture(scope="module")
