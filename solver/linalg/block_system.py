@@ -75,6 +75,8 @@ class PcgWorkspace:
         size = rows * columns
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
-            # systems in contact grow by a few blocks again and again; what is not touched takes no memory
-            buffer = self._buffers[name] = np.zeros(size + size // GROWTH_SHARE)
+            # Systems in contact grow by a few blocks again and again. NumPy asks Linux for huge pages for np.empty, and
+            # for np.zeros takes small ones, which take longer to come
+            buffer = self._buffers[name] = np.empty(size + size // GROWTH_SHARE)
+            buffer[:] = 0.0
         return buffer[:size].reshape(rows, columns)
