@@ -12,7 +12,18 @@ bpy = pytest.importorskip("bpy")
 
 from fixtures.export_scenes import exported
 from fixtures.live_in_blender import ended as ended  # a fixture
-from fixtures.live_in_blender import ground, jelly, run_key, run_steps, shown, started, until, until_recorded
+from fixtures.live_in_blender import (
+    ground,
+    jelly,
+    last_values,
+    run_key,
+    run_steps,
+    set_count,
+    shown,
+    started,
+    until,
+    until_recorded,
+)
 from sinew.addon.baking import bake_status
 from sinew.addon.baking.addon_session import session
 from sinew.addon.baking.live_state import LiveRun
@@ -21,7 +32,7 @@ from sinew.addon.evaluation.sample_times import frames_per_second
 from sinew.addon.live import brushes, grabs, run_control
 from sinew.addon.properties.role_definitions import HEAT_SOURCE
 from sinew.solver.live.live_steps import steps_per_frame
-from sinew.solver.live.recording import RecordedInputs, read_inputs
+from sinew.solver.live.recording import read_inputs
 
 MOVES = 6
 
@@ -68,24 +79,6 @@ def run_a_frame_past(run: LiveRun, track: str) -> None:
 
     until(steps)
     run_steps(run, min(steps()) + 2 * steps_per_frame(frames_per_second(bpy.context.scene)))
-
-
-def last_values(recorded: RecordedInputs, track: str) -> dict[int, np.ndarray]:
-    """Returns the value that a track has at the end of each step after which it was set."""
-    found = {}
-    for step in sorted(recorded.commands):
-        for given in recorded.commands[step]:
-            if given["command"] == "set" and given["track"] == track:
-                found[step + 1] = np.array(given["value"])
-    return found
-
-
-def set_count(recorded: RecordedInputs, track: str) -> int:
-    return sum(
-        given["command"] == "set" and given["track"] == track
-        for commands in recorded.commands.values()
-        for given in commands
-    )
 
 
 @pytest.mark.slow
