@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...solver.runtime.arrays import Floats, Indices
+from ...solver.runtime.arrays import Bools, Floats, Indices
 
 
 @contextmanager
@@ -45,6 +45,13 @@ def loose_edges(mesh: bpy.types.Mesh) -> Indices:
     mesh.edges.foreach_get("vertices", ends)
     mesh.edges.foreach_get("is_loose", is_loose)
     return ends.reshape(-1, 2)[is_loose]
+
+
+def have_faces(mesh: bpy.types.Mesh, edges: Indices) -> Bools:
+    """Returns whether both vertices of edges, (m, 2), have faces, (m,)."""
+    has_face = np.zeros(len(mesh.vertices), bool)
+    has_face[corner_vertices(mesh)] = True
+    return has_face[edges].all(axis=1)
 
 
 def longest_side(points: Floats, matrix: Floats) -> float:

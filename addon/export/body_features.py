@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 
+from ...solver.runtime.arrays import Indices
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.flesh import Flesh
 from ...solver.scene.goal import Goal
@@ -18,7 +20,7 @@ from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.stretch_limit import StretchLimit
 from ...solver.scene.surface_detail import SurfaceDetail
 from ..blender_data.rna_serialisation import animated_paths
-from ..evaluation.evaluated_mesh import loose_edges
+from ..evaluation.evaluated_mesh import have_faces, loose_edges
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from .fibre_objects import read_fibres
@@ -78,9 +80,21 @@ def read_seams(obj: bpy.types.Object, settings: bpy.types.PropertyGroup, mesh: b
     if not roles.is_sheet(obj) or not is_ever_sewn(obj):
         return None
     edges = loose_edges(mesh)
+    edges = edges[have_faces(mesh, edges)]
     if not len(edges):
         raise BadInput("seams-without-edges", name=obj.name)
     return Seams(edges, **read_fields(Seams, settings))
+
+
+def read_strands(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> Indices:
+    """Returns the two vertices of each edge of a sheet that is a string, (e, 2): without faces, and no seam.
+
+    In a sheet with seams, edges between vertices that both have faces are those.
+    """
+    if not roles.is_sheet(obj):
+        return np.zeros((0, 2), np.int32)
+    edges = loose_edges(mesh)
+    return edges[~have_faces(mesh, edges)] if is_ever_sewn(obj) else edges
 
 
 def read_goal(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Goal | None:

@@ -210,6 +210,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
             "hooks": read_hooks(scene_copy, inputs, weights),
             "stretch_limit": body_features.read_stretch_limit(settings, weights),
             "seams": body_features.read_seams(obj, settings, mesh),
+            "strands": body_features.read_strands(obj, mesh),
         }
         if fields["fracture"] is not None:
             fields["face_of_triangle"] = polygon_of_triangle(polygon_starts(mesh))
@@ -222,7 +223,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
     matrix = scale_to_metres(scene_copy.matrix(obj), unit)
     found = _read_mesh(scene_copy, obj, inputs)
     faces = found.faces
-    if not len(faces):
+    if not len(faces) and not len(found.fields["strands"]):
         raise BadInput("mesh-empty", name=obj.name)
     validation.check_points(obj.name, found.points)
     validation.check_matrix(obj.name, matrix)
@@ -249,7 +250,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         heat=body_features.read_heat(settings),
         pressure=body_features.read_pressure(settings),
         surface_detail=body_features.read_surface_detail(settings),
-        sheet=Sheet(**read_fields(Sheet, settings, unit)),
+        sheet=Sheet(**read_fields(Sheet, settings, unit), strands=found.fields.pop("strands")),
         method=read_formulation(settings),
         start=start_property.read(obj, matrix),
         collision=Collision(**read_fields(Collision, settings, unit)),

@@ -29,6 +29,13 @@ def make_new_body(obj: bpy.types.Object) -> None:
         _limit_stretch(obj)
         if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
             obj.sinew.preset = JELLY_BY_SIZE
+        if is_wire(obj):
+            obj.sinew.method = "SHEET"
+
+
+def is_wire(obj: bpy.types.Object) -> bool:
+    """Whether the mesh of `obj` has edges and no faces: strings, which are those of a sheet."""
+    return len(obj.data.edges) > 0 and len(obj.data.polygons) == 0
 
 
 def make_new_rigid_body(obj: bpy.types.Object) -> None:

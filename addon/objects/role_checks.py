@@ -20,16 +20,18 @@ def check_changeable(obj: bpy.types.Object) -> None:
         raise BadInput("linked-without-override", name=obj.name)
 
 
-def check_object(obj: bpy.types.Object) -> None:
-    """Makes sure that `obj` can be a body or a collider.
+def check_object(obj: bpy.types.Object, needs_faces: bool = False) -> None:
+    """Makes sure that `obj` can be a body or a collider; edges alone are strings.
 
     Raises:
-        BadInput: It is not a mesh, has no faces, or is linked and not overridden.
+        BadInput: It is not a mesh, has neither faces nor edges or no faces where it needs some, or is linked and not
+            overridden.
     """
     if obj.type != "MESH":
         raise BadInput("not-a-mesh", name=obj.name, type=object_kind(obj))
     check_changeable(obj)
-    if len(obj.data.polygons) == 0 and not obj.modifiers and obj.mode != "EDIT":
+    count = len(obj.data.polygons) or (0 if needs_faces else len(obj.data.edges))
+    if count == 0 and not obj.modifiers and obj.mode != "EDIT":
         raise BadInput("mesh-empty", name=obj.name)
 
 
@@ -41,7 +43,7 @@ def check_bone(obj: bpy.types.Object) -> None:
     """
     if obj.type == "ARMATURE":
         raise BadInput("armature-as-bone", name=obj.name)
-    check_object(obj)
+    check_object(obj, needs_faces=True)
 
 
 def check_heat_source(obj: bpy.types.Object) -> None:

@@ -21,6 +21,7 @@ from ...solver.scene.settings.tet_settings import (
 from ..baking import bake_status
 from ..export import artist_tet_files, formulation
 from ..objects import roles, tet_estimate
+from ..objects.initial_settings import is_wire
 from .property_rows import draw_fold, draw_row, draw_settings, locked_column
 
 ADAPTIVE_SETTINGS = (COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE)
@@ -73,7 +74,7 @@ def _tet_count_text(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     if roles.is_rigid(obj):
         return "Moves as one piece"
     if roles.is_sheet(obj):
-        return "Its faces stretch and bend"
+        return "Its edges are strings" if is_wire(obj) else "Its faces stretch and bend"
     if obj.sinew.method == "GIVEN":
         return _tet_file_text(artist_tet_files.tet_count(obj), times)
     count = tet_estimate.tet_count(obj, scene.unit_settings.scale_length)

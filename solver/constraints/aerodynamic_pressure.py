@@ -21,9 +21,9 @@ import numpy as np
 
 from ..mechanics.model import Model, is_sheet, may_tear
 from ..mesh.embedding import Binding
-from ..mesh.geometry.orient_outward import orient_outward
 from ..mesh.geometry.triangle_surface import Surface
 from ..mesh.sheet_mesh import weights_in_hinges
+from ..mesh.strand_mesh import outward_and_strand_faces
 from ..runtime.arrays import Floats, Indices, floats, indices
 from .point_forces import PointForces
 
@@ -115,7 +115,7 @@ def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[
     tet, weights, triangles, body = [], [], [], []
     first = 0
     for number, (surface, binding, part) in enumerate(zip(surfaces, bindings, model.bodies, strict=True)):
-        faces = orient_outward(surface).surface.triangles
+        faces, _ = outward_and_strand_faces(surface)  # strands have no area
         own = Binding(binding.tet + np.int32(part.tets.start), binding.weights)
         if may_tear(model, number):  # every face moves with its own triangle
             own, faces = _bound_by_triangles(model, own, faces)

@@ -154,7 +154,11 @@ def is_sheet(model: Model, number: int) -> bool:
 def may_tear(model: Model, number: int) -> bool:
     """Whether a body of a model, given by its number, is a sheet whose triangles are tets of their own."""
     tets = model.bodies[number].tets
-    return is_sheet(model, number) and bool(model.tets[tets.start, 2] == model.tets[tets.start, 3])
+    if model.sheets is None or not is_sheet(model, number):
+        return False
+    strands = model.sheets.strands
+    is_strand = strands is not None and bool(np.isin(tets.start, strands.tets))
+    return not is_strand and bool(model.tets[tets.start, 2] == model.tets[tets.start, 3])
 
 
 def make_model(parts: Sequence[Part]) -> Model:

@@ -19,24 +19,28 @@ from .embedding import Binding
 from .geometry.closest_point import closest_points
 from .geometry.triangle_bvh import build_bvh
 from .geometry.triangle_surface import Surface
+from .strand_mesh import strand_lengths, strand_tets
 from .tet_mesh import MeshReport, SheetTriangles, TetMesh
 
 MIN_AREA_SHARE = 1.0e-9  # of the square of a triangle's longest edge, below which it has no area
 
 
-def sheet_mesh(surface: Surface, name: str, may_tear: bool = False) -> TetMesh:
-    """Returns a sheet as tets without volume, those of `sheet_tets`. Vertices without faces are no nodes.
+def sheet_mesh(surface: Surface, name: str, may_tear: bool = False, strands: Indices | None = None) -> TetMesh:
+    """Returns a sheet as tets without volume, those of `sheet_tets`, then those of its strands (`strand_mesh.py`).
 
-    The tet size is the root mean square of the lengths of its edges.
+    The tet size is the root mean square of the lengths of its edges. Vertices without faces and strands are no nodes.
 
     Args:
         surface: Its triangles.
         name: Of the sheet, for people.
         may_tear: Whether triangles are tets of their own.
+        strands: Two vertices of each edge that is a string, (e, 2); None: there are none.
 
     Raises:
-        BadInput: A triangle has no area, or there is but one.
+        BadInput: A triangle has no area, or there is but one, or a strand has no length.
     """
+    if strands is not None and len(strands):
+        return _mesh_with_strands(surface, name, may_tear, strands)
     used, numbers = np.unique(surface.triangles, return_inverse=True)
     nodes, triangles = surface.vertices[used], indices(numbers.reshape(-1, 3))
     edges, longest = triangle_edges(nodes, triangles)
@@ -48,6 +52,26 @@ def sheet_mesh(surface: Surface, name: str, may_tear: bool = False) -> TetMesh:
     report = MeshReport(size, 0.0, 180.0, float(area.sum()), 1.0)
     sheet = SheetTriangles(triangles, indices(owners), indices(used))
     return TetMesh(nodes, hinges, np.ones(len(hinges)), report, sheet=sheet)
+
+
+def _mesh_with_strands(surface: Surface, name: str, may_tear: bool, strands: Indices) -> TetMesh:
+    """Returns a sheet with strands; raises as `sheet_mesh`. It may have no triangles."""
+    corners = surface.triangles.size
+    used, numbers = np.unique(np.concatenate([surface.triangles.ravel(), strands.ravel()]), return_inverse=True)
+    nodes = surface.vertices[used]
+    triangles, edges = indices(numbers[:corners].reshape(-1, 3)), indices(numbers[corners:].reshape(-1, 2))
+    length, made = strand_lengths(nodes, edges, name), strand_tets(nodes, edges)
+    hinges, hinge, area, squares = np.zeros((0, 4), np.int32), np.zeros(0, np.int32), 0.0, length**2
+    if len(triangles):
+        faces = sheet_mesh(surface, name, may_tear)
+        assert faces.sheet is not None
+        node = indices(np.searchsorted(used, faces.sheet.vertices))
+        hinges, hinge, area = node[faces.tets], faces.sheet.hinge, faces.report.volume
+        squares = np.concatenate([squares, np.full(corners, faces.report.tet_size**2, np.float64)])
+    tets = indices(np.concatenate([hinges, made.tets]), -1, 4)
+    report = MeshReport(float(np.sqrt(squares.mean())), 0.0, 180.0, area, 1.0)
+    sheet = SheetTriangles(triangles, hinge, indices(used), edges, indices(made.owner + len(hinges)))
+    return TetMesh(nodes, tets, np.ones(len(tets)), report, sheet=sheet)
 
 
 def bind_to_sheet(mesh: TetMesh, points: Floats) -> Binding:
@@ -70,6 +94,7 @@ def weights_in_hinges(hinges: Indices, nodes: Indices, weights: Floats) -> Float
     """Returns the weights of the nodes of hinges, (k, 4) both, for those of some nodes of them, (k, c) both."""
     is_node = hinges[:, :, None] == nodes[:, None, :]
     is_node[hinges[:, 3] == hinges[:, 2], 3] = False  # a triangle names its last corner twice
+    is_node[hinges[:, 2] == hinges[:, 1], 2] = False  # and a strand that meets no other one, thrice
     return floats((is_node * weights[:, None, :]).sum(axis=2), -1, 4)
 
 
@@ -77,6 +102,8 @@ def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
     """Returns the vertices of a sheet [m], (n, 3), each bound to its node; those without faces to the nearest place."""
     sheet = mesh.sheet
     assert sheet is not None
+    if len(sheet.strands):
+        return _bind_with_strands(mesh, vertices)
     triangle, corner = np.full(len(vertices), -1, np.int64), np.zeros(len(vertices), np.int64)
     triangle[sheet.vertices], corner[sheet.vertices] = _triangles_of_nodes(sheet.triangles, len(mesh.nodes))
     loose = np.flatnonzero(triangle < 0)
@@ -86,6 +113,29 @@ def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
         near = bind_to_sheet(mesh, vertices[loose])
         bound.tet[loose], bound.weights[loose] = near.tet, near.weights
     return bound
+
+
+def _bind_with_strands(mesh: TetMesh, vertices: Floats) -> Binding:
+    """Returns what `bind_vertices` does, of a sheet with strands: loose vertices go with the nearest node."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    tet_of_node = np.empty(len(mesh.nodes), np.int64)
+    tet_of_node[sheet.strands], tet_of_node[sheet.triangles] = sheet.strand_tet[:, None], sheet.hinge[:, None]
+    node = np.full(len(vertices), -1, np.int64)
+    node[sheet.vertices] = np.arange(len(mesh.nodes), dtype=np.int64)
+    loose = np.flatnonzero(node < 0)
+    node[loose] = [np.sum((mesh.nodes - place) ** 2, axis=1).argmin() for place in vertices[loose]]
+    tet = indices(tet_of_node[node])
+    return Binding(tet, weights_in_hinges(mesh.tets[tet], indices(node[:, None]), np.ones((len(vertices), 1))))
+
+
+def strand_areas(mesh: TetMesh, thickness: float) -> Floats:
+    """Returns the area that strands of a diameter [m] show from the side, at the nodes of a sheet [m²], (n,)."""
+    sheet = mesh.sheet
+    assert sheet is not None
+    ends = mesh.nodes[sheet.strands]
+    share = 0.5 * thickness * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    return floats(np.bincount(sheet.strands.ravel(), np.repeat(share, 2), len(mesh.nodes)))
 
 
 def followed_corners(mesh: TetMesh) -> Indices:

@@ -84,11 +84,15 @@ class SheetTriangles:
         triangles: Their nodes, (t, 3).
         hinge: The tet that has all nodes of each, (t,).
         vertices: The vertex of the surface that each node is, (n,).
+        strands: The nodes of its edges without faces that are strings (`strand_mesh.py`), (e, 2).
+        strand_tet: The tet that has both nodes of each, (e,).
     """
 
     triangles: Indices
     hinge: Indices
     vertices: Indices
+    strands: Indices = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    strand_tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)

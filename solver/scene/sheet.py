@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
+import numpy as np
+
+from ..runtime.arrays import Indices
 from .material import Material
-from .serialisation.schema_constraints import OneOf
+from .serialisation.schema_constraints import OneOf, shape
+from .serialisation.sequence_coercion import convert_sequences
 from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_THICKNESS
 
 SHEET_LAWS = SHEET_LAW.words
@@ -27,12 +31,18 @@ class Sheet:
         shear: Shear modulus over that of a material that is the same in all directions, E / 2 (1 + ν), > 0; below 1,
             threads follow the shorter edges of each triangle, which are those of quads. "stvk" reads it alone.
         law: Of `SHEET_LAWS`, how triangles resist: "stvk" or "stable-neo-hookean".
+        strands: Two vertices of each edge without faces that is a string of the diameter h, (e, 2).
     """
 
     thickness: Annotated[float, SHEET_THICKNESS.limits] = SHEET_THICKNESS.default
     bending: Annotated[float, SHEET_BENDING.limits] = SHEET_BENDING.default
     shear: Annotated[float, SHEET_SHEAR.limits] = SHEET_SHEAR.default
     law: Annotated[str, OneOf(SHEET_LAWS)] = "stvk"
+    strands: Annotated[Indices, shape("e", 2)] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+
+    def __post_init__(self) -> None:
+        """Takes lists for arrays."""
+        convert_sequences(self)
 
 
 def plate_stiffness(material: Material, thickness: float) -> float:

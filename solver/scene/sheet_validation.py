@@ -30,6 +30,7 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
             for feature in _unsupported_features(body, tracks):
                 raise BadInput("sheet-combined", name=body.name, feature=feature)
             _check_seams(body)
+            _check_strands(body)
         bound = [t for each in body.attachments if each.binds_nodes for t in each.targets]
         for target in [*bound, *(each.target for each in body.bindings)]:
             if target in sheets:
@@ -60,6 +61,25 @@ def _check_seams(body: Body) -> None:
         raise BadInput("seam-ends", name=body.name, count=int(wrong.sum()))
     if 0.0 < seams.max_force <= seams.breaking_force:
         raise BadInput("seams-never-tear", name=body.name)
+
+
+def _check_strands(body: Body) -> None:
+    """Raises BadInput where strings join what is no vertex, or one to itself, or are asked for what they cannot do."""
+    strands = body.sheet.strands
+    if not len(strands):
+        return
+    is_inside = ((strands >= 0) & (strands < len(body.vertices))).all(axis=1)
+    wrong = ~is_inside | (strands[:, 0] == strands[:, 1])
+    if wrong.any():
+        raise BadInput("strand-ends", name=body.name, count=int(wrong.sum()))
+    has_faces = len(body.triangles) > 0
+    asked = {
+        "Fracture": body.fracture is not None,
+        "Plastic without any face": body.plasticity is not None and not has_faces,
+        "Pressure without any face": body.pressure is not None and not has_faces,
+    }
+    for feature in (feature for feature, has in asked.items() if has):
+        raise BadInput("strands-combined", name=body.name, feature=feature)
 
 
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:

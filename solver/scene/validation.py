@@ -86,12 +86,13 @@ def check_settings(settings: Settings) -> None:
 
 def check_body(body: Body) -> None:
     """Raises BadInput where a body cannot be simulated."""
-    if not len(body.triangles):
+    has_strands = body.is_sheet and len(body.sheet.strands) > 0
+    if not len(body.triangles) and not has_strands:
         raise BadInput("mesh-empty", name=body.name)
     broken = int((~np.isfinite(body.vertices).all(axis=1)).sum())
     if broken:
         raise BadInput("mesh-not-finite", name=body.name, count=broken)
-    if not 0 <= body.triangles.min() <= body.triangles.max() < len(body.vertices):
+    if len(body.triangles) and not 0 <= body.triangles.min() <= body.triangles.max() < len(body.vertices):
         wrong = body.triangles.min() if body.triangles.min() < 0 else body.triangles.max()
         raise BadInput("mesh-index", name=body.name, index=int(wrong), count=len(body.vertices))
     check_ranges(body)

@@ -12,7 +12,7 @@ from ..mechanics.model import Model
 from ..mesh.embedding import Binding, bind
 from ..mesh.geometry.triangle_surface import Surface
 from ..mesh.separate_coincident_vertices import separate_coincident_vertices
-from ..mesh.sheet_mesh import bind_vertices
+from ..mesh.sheet_mesh import bind_vertices, strand_areas
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats, floats, indices
 from ..scene.scene import Body
@@ -31,7 +31,7 @@ def bind_body(
         gravity: At the first frame [m/s²], (3,).
     """
     if mesh.sheet is not None:
-        return _bind_sheet(model, number, surface, mesh, gravity)
+        return _bind_sheet(model, number, surface, mesh, body.sheet.thickness, gravity)
     if body.surface_detail is not None:
         return _bind_particles(model, number, body, surface, mesh, stored, gravity)
     tet_size = mesh.report.tet_size
@@ -48,12 +48,15 @@ def bind_body(
 
 
 def _bind_sheet(
-    model: Model, number: int, surface: Surface, mesh: TetMesh, gravity: Floats
+    model: Model, number: int, surface: Surface, mesh: TetMesh, thickness: float, gravity: Floats
 ) -> tuple[Binding, ContactPoints]:
     """Returns the vertices of a sheet and its contact points, which are its nodes, in hinges of the model."""
     assert mesh.sheet is not None
     bound = bind_vertices(mesh, surface.vertices)
-    _, _, area = sample_surface(mesh.nodes, mesh.sheet.triangles, np.inf)
+    area = strand_areas(mesh, thickness)
+    if len(mesh.sheet.triangles):
+        used, _, of_triangles = sample_surface(mesh.nodes, mesh.sheet.triangles, np.inf)
+        area[used] += of_triangles
     return bound, _contact_points(model, number, bound, mesh.sheet.vertices, area, gravity, mesh.report.tet_size)
 
 

@@ -28,6 +28,7 @@ from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
 from ..mesh.red_refinement import recover_levels
 from ..mesh.sheet_mesh import sheet_mesh
+from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
 from ..mesh.tetrahedralize.fill_warnings import fill_warnings
@@ -149,7 +150,7 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
     surfaces, meshes = [], []
     for body in scene.bodies:
         check_wrap_is_inside(body)
-        surfaces.append(make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices))
+        surfaces.append(_body_surface(body))
         if stored is not None and not body.is_sheet:  # a sheet is its own mesh, which files of tets do not have
             meshes.append(stored[body.key][0])
             continue
@@ -159,11 +160,21 @@ def _fill_bodies(scene: Scene, on_stage: OnStage, stored: StoredMeshes | None) -
     return surfaces, meshes
 
 
+def _body_surface(body: Body) -> Surface:
+    """Returns the surface of a body; strings have triangles without area there."""
+    if body.is_sheet and len(body.sheet.strands):
+        faces = np.concatenate([body.triangles, strand_faces(body.sheet.strands)])
+        return make_surface(body.vertices, faces, body.name)
+    return make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
+
+
 def _with_sheet_thickness(scene: Scene, meshes: Sequence[TetMesh]) -> Scene:
     """Returns a scene in which others keep a distance from every sheet: layers of none would go through each other."""
     bodies = []
     for body, mesh in zip(scene.bodies, meshes, strict=True):
         least = MIN_SHEET_DISTANCE * mesh.report.tet_size if body.is_sheet else 0.0
+        if mesh.sheet is not None and len(mesh.sheet.strands):
+            least = max(least, 0.5 * body.sheet.thickness)
         if body.collision.thickness < least:
             body = replace(body, collision=replace(body.collision, thickness=least))
         bodies.append(body)
@@ -261,7 +272,8 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
     if body.is_rigid:
         return equimomental_tet(surface, body.name)
     if body.is_sheet:
-        return sheet_mesh(surface, body.name, body.fracture is not None)
+        faces = replace(surface, triangles=body.triangles)
+        return sheet_mesh(faces, body.name, body.fracture is not None, body.sheet.strands)
     if body.fracture is not None:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":

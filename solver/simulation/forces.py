@@ -158,7 +158,11 @@ def _make_attachments(inputs: BuildInputs) -> list[SurfaceAttachments | None]:
     if not on_colliders and not any(body.attachments for body in scene.bodies):
         return []
     points = [SurfacePoints(each.tet, each.weights, each.area) for each in inputs.body_contact_points]
-    hinges = {number: mesh.sheet.hinge for number, mesh in enumerate(inputs.meshes) if mesh.sheet is not None}
+    hinges = {
+        number: indices(np.concatenate([mesh.sheet.hinge, mesh.sheet.strand_tet]))
+        for number, mesh in enumerate(inputs.meshes)
+        if mesh.sheet is not None
+    }
     bodies = AttachableBodies(scene, tracks, model, inputs.surfaces, inputs.bindings, points, on_colliders, hinges)
     return [make_attachments(bodies)]
 

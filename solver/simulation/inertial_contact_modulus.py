@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..contact.detection.contact_sample_points import STIFFNESS_FACTOR
 from ..mesh.geometry.triangle_surface import Surface
+from ..mesh.sheet_mesh import strand_areas
 from ..mesh.tet_mesh import TetMesh
 from ..scene.material import Material
 from ..scene.scene import Body
@@ -29,7 +32,11 @@ def with_contact_modulus(body: Body, surface: Surface, mesh: TetMesh, dt: float)
         body, surface, mesh: The body.
         dt: Δt of a step [s].
     """
-    volume = mesh.report.volume if mesh.sheet is None else surface.area * body.sheet.thickness
+    area, thickness = surface.area, body.sheet.thickness
+    volume = mesh.report.volume if mesh.sheet is None else area * thickness
+    if mesh.sheet is not None:
+        of_strands = float(strand_areas(mesh, thickness).sum())
+        area, volume = area + of_strands, volume + 0.25 * np.pi * thickness * of_strands
     inertial = body.material.density * volume / dt**2
-    modulus = SURFACE_STIFFNESS * inertial * mesh.report.tet_size / (STIFFNESS_FACTOR * surface.area)
+    modulus = SURFACE_STIFFNESS * inertial * mesh.report.tet_size / (STIFFNESS_FACTOR * area)
     return replace(body.material, youngs_modulus=modulus * body.simulated_scale**2, poisson_ratio=0.0)

@@ -144,9 +144,10 @@ def _muscle_scene() -> Scene:
 
 
 def _sheet_scene() -> Scene:
-    """Returns sheets of every law: one is blown up on a slab, the others are pinned, and attached to it."""
+    """Returns sheets of every law, with strings: one is blown up on a slab, others are pinned, and attached to it."""
+    string = np.array([[0, 1], [1, 2]], np.int32)
     bodies = [
-        _body(n, f"sheet-{law}", fill="sheet", sheet=Sheet(0.01, law=law), attributes=("velocity",))
+        _body(n, f"sheet-{law}", fill="sheet", sheet=Sheet(0.01, law=law, strands=string), attributes=("velocity",))
         for n, law in enumerate(SHEET_LAWS)
     ]
     self_contact = Collision(self_contact=True)

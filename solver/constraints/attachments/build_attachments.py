@@ -10,10 +10,10 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding, barycentric_weights, bind
-from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
 from ...mesh.geometry.triangle_frames import triangle_frames
 from ...mesh.geometry.triangle_surface import Surface
+from ...mesh.strand_mesh import outward_and_strand_faces
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from ...scene.attachment import FIXED, SLIDING, SPRING, Attachment, body_of_wrap, padded
@@ -138,11 +138,11 @@ def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
             binding = bodies.bindings[number]
             tet = indices(binding.tet + np.int32(model.bodies[number].tets.start))
             rest = np.einsum("va,vai->vi", binding.weights, model.X[model.tets[tet]])
-            outward = orient_outward(bodies.surfaces[number])
-            triangles, first = indices(outward.surface.triangles), 0
+            triangles, face = outward_and_strand_faces(bodies.surfaces[number])
+            first = 0
             hinge = NO_INDICES
             if number in bodies.hinges:
-                hinge = indices(bodies.hinges[number][outward.face] + np.int32(model.bodies[number].tets.start))
+                hinge = indices(bodies.hinges[number][face] + np.int32(model.bodies[number].tets.start))
             if body.key != key:  # the Wrap inside of it alone
                 first = len(body.vertices) - body.wrap_vertices
                 triangles = triangles[(triangles >= first).all(axis=1)]

@@ -13,6 +13,7 @@ from ...mesh.geometry.closest_point import ClosestPoints, closest_points
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_surface import Surface, make_surface
+from ...mesh.strand_mesh import outward_and_strand_faces
 from ...runtime.arrays import Floats, Indices
 from ...scene.attachment import AttachedSurface
 from ...scene.scene import Body
@@ -98,7 +99,7 @@ class OriginSurface:
 def origin_of_body(number: int, body: Body, surface: Surface, points: SurfacePoints, model: Model) -> OriginSurface:
     """Returns the surface of the body of this number as what links begin at."""
     positions, own = points.positions(model), model.bodies[number]
-    triangles = orient_outward(surface).surface.triangles
+    triangles, _ = outward_and_strand_faces(surface)
     E = youngs_modulus(model.mu[points.tet], model.lam[points.tet])
     if body.is_sheet:  # the moduli of its tets are those of contacts
         E = np.full(len(points.tet), body.material.youngs_modulus, np.float64)

@@ -7,7 +7,7 @@ no length, and needs no arm.
 Other springs, of a point at the height h over a triangle, are three legs each, whose feet are in the plane of the
 triangle on a circle of the radius √2 h. They keep their lengths √3 h, so all forces are along the ways between the
 places where they act, and have no torque. With unit vectors d along the legs, Σ d dᵀ = I: together they resist as the
-spring would.
+spring would. On a strand, which has no plane, they are one leg.
 
 Own derivation.
 """
@@ -48,7 +48,20 @@ class SheetLegs:
 def legs_on_sheet(model: Model, target: TargetSurface, triangle: Indices, points: Floats) -> SheetLegs:
     """Returns the legs of points [m], (k, 3), on triangles of a sheet, (k,), at rest."""
     nodes = _triangle_nodes(model, target, triangle)
-    corners = model.X[nodes]
+    weights, distance = np.empty((len(nodes), LEGS, 3)), np.empty(len(nodes))
+    is_strand = nodes[:, 1] == nodes[:, 2]
+    for own, feet in ((np.flatnonzero(~is_strand), _feet_on_triangles), (np.flatnonzero(is_strand), _feet_on_strands)):
+        if len(own):
+            weights[own], distance[own] = feet(model.X[nodes[own]], points[own])
+    hinge, length = indices(np.repeat(target.hinge[triangle], LEGS)), np.repeat(distance, LEGS)
+    every = indices(np.repeat(nodes, LEGS, axis=0), -1, 3)
+    in_hinges = weights_in_hinges(model.tets[hinge], every, weights.reshape(-1, 3))
+    on_one_foot = (length == 0.0) | np.repeat(is_strand, LEGS)
+    return SheetLegs(hinge, in_hinges, length, np.where(on_one_foot, 1.0 / LEGS, 1.0))
+
+
+def _feet_on_triangles(corners: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Returns the weights of feet in triangles [m], (k, 3, 3), of points [m], (k, 3), and the lengths of the legs."""
     frames = triangle_frames(corners)
     first, across, normal = frames[:, 0], frames[:, 1], frames[:, 2]
     height = np.abs(np.einsum("ki,ki->k", points - corners[:, 0], normal))
@@ -57,10 +70,21 @@ def legs_on_sheet(model: Model, target: TargetSurface, triangle: Indices, points
     feet = points[:, None] + np.sqrt(2.0) * height[:, None, None] * around
     gradients = _gradients(corners, normal)[:, 1:]
     last = np.einsum("kci,kli->klc", gradients, feet - corners[:, :1])
-    weights = np.concatenate([1.0 - last.sum(axis=2, keepdims=True), last], axis=2).reshape(-1, 3)
-    hinge, length = indices(np.repeat(target.hinge[triangle], LEGS)), np.repeat(np.sqrt(3.0) * height, LEGS)
-    in_hinges = weights_in_hinges(model.tets[hinge], indices(np.repeat(nodes, LEGS, axis=0), -1, 3), floats(weights))
-    return SheetLegs(hinge, in_hinges, length, np.where(length > 0.0, 1.0, 1.0 / LEGS))
+    return np.concatenate([1.0 - last.sum(axis=2, keepdims=True), last], axis=2), np.sqrt(3.0) * height
+
+
+def _feet_on_strands(corners: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Returns the same of strands, whose last two corners are one: all legs end at the nearest place of the strand.
+
+    A strand has no plane: what it holds keeps its distance, and may turn around that place.
+    """
+    along = corners[:, 1] - corners[:, 0]
+    t = np.einsum("ki,ki->k", points - corners[:, 0], along) / np.einsum("ki,ki->k", along, along)
+    t = np.clip(t, 0.0, 1.0)
+    distance = np.linalg.norm(points - corners[:, 0] - t[:, None] * along, axis=1)
+    distance[distance < MIN_HEIGHT * np.linalg.norm(along, axis=1)] = 0.0
+    weights = np.stack([1.0 - t, t, np.zeros_like(t)], axis=1)
+    return np.repeat(weights[:, None], LEGS, axis=1), distance
 
 
 def anchor_on_sheet(model: Model, target: TargetSurface, triangle: Indices, place: Floats) -> tuple[Indices, Floats]:

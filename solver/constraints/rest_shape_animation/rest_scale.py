@@ -72,7 +72,7 @@ def with_rest_scales(model: Model, scaled: dict[int, tuple[RestStretch, float]])
         if sheets is not None and is_sheet(model, number):
             factor = np.ones(model.node_count)
             factor[model.bodies[number].nodes] += stretch.weight * (scale - 1.0)
-            sheets = sheets.scaled(factor[sheets.nodes_of_triangles(model.tets)].mean(axis=1))
+            sheets = sheets.scaled(factor, model.tets)
             continue
         along = 1.0 + stretch.weight * (scale - 1.0)
         if len(stretch.direction):

@@ -104,7 +104,7 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
 
 def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
     if mesh.sheet is not None:
-        return sheet_surface(mesh, binding)
+        return sheet_surface(mesh, binding, body.sheet.thickness)
     surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
     if body.surface_detail is not None:
         return body_surface(surface, mesh, binding, body.surface_detail)

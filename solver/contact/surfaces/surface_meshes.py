@@ -15,6 +15,7 @@ from ...mesh.geometry.consistent_orientation import consistent_faces
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.welding import distinct_faces, weld
+from ...mesh.sheet_mesh import strand_areas
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...scene.surface_detail import SurfaceDetail
@@ -74,15 +75,18 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding, detail: Surf
     )
 
 
-def sheet_surface(mesh: TetMesh, binding: Binding) -> SurfacePart:
-    """Returns the surface of a sheet: its nodes and triangles, on which points move with the corners alone."""
+def sheet_surface(mesh: TetMesh, binding: Binding, thickness: float) -> SurfacePart:
+    """Returns the surface of a sheet: its nodes and triangles, on which points move with the corners alone.
+
+    Strands of its thickness [m] touch others with their nodes.
+    """
     sheet = mesh.sheet
     assert sheet is not None
     count, own = len(mesh.nodes), sheet.vertices
     # layers that lie on each other stay apart, so nothing is welded
     triangles = indices(consistent_faces(sheet.triangles, _face_areas(mesh.nodes, sheet.triangles))[0], -1, 3)
     none = np.full((count, 3), -1, np.int32)
-    area = _areas(mesh.nodes, triangles)
+    area = _areas(mesh.nodes, triangles) + strand_areas(mesh, thickness)
     return SurfacePart(mesh.nodes, triangles, area, binding.tet[own], binding.weights[own], none, np.zeros((count, 3)))
 
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the passes over tets leave of the hinges of sheets: energies, and records of forces, stiffness and damping."""
+"""What the passes over tets leave of the hinges and strands of sheets: energies, and records of forces, stiffness and
+damping.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +16,8 @@ from ...runtime.threads.thread_pool import run_parts
 from ..hyperelastic.jacobi_eigen_dense import project_semidefinite_dense
 from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
 from .sheet_elements import SheetElements
-from .sheet_kernels import hinge_damping, hinge_derivatives, write_blocks, write_forces
+from .sheet_kernels import HingeArrays, hinge_damping, hinge_derivatives, write_blocks, write_forces
+from .strand_kernels import StrandArrays, strand_damping, strand_derivatives
 
 UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a hinge above the diagonal
 
@@ -39,34 +44,69 @@ def write_hinge_records(
         smallest: The smallest stretch, 1 where nothing can be turned inside out, (m,), out.
         record: (m, RECORD_LENGTH), out.
     """
-    parts = partition(len(sheets.tets))
+    _write_records(hinge_derivatives, sheets.tets, sheets.hinges, tets, x, wanted, clamp, (energy, smallest, record))
+    if sheets.strands is not None:  # the hinges among which they are have left zeros
+        strands = sheets.strands
+        _write_records(
+            strand_derivatives, strands.tets, strands.arrays, tets, x, wanted, clamp, (energy, smallest, record)
+        )
+
+
+def _write_records(
+    derivatives: Callable[..., None],
+    rows: Indices,
+    elements: HingeArrays | StrandArrays,
+    tets: Indices,
+    x: Floats,
+    wanted: int,
+    clamp: bool,
+    out: tuple[Floats, Floats, Floats],
+) -> None:
+    """Writes what `derivatives` gives of elements that are the tets `rows`; for `out` see `write_hinge_records`."""
+    parts, (energy, smallest, record) = partition(len(rows)), out
 
     def run(part: int) -> None:
         begin, end = parts[part]
         count = end - begin
         gradient, hessian = np.empty((count, 3, 3)), np.empty((count if wanted == WITH_TANGENT else 0, 9, 9))
-        given = begin, end, wanted, sheets.tets, tets, x, sheets.hinges
-        hinge_derivatives(*given, energy, smallest, gradient, hessian)
+        derivatives(begin, end, wanted, rows, tets, x, elements, energy, smallest, gradient, hessian)
         if wanted == ENERGY_ONLY:
             return
-        write_forces(begin, end, sheets.tets, gradient, record)
+        write_forces(begin, end, rows, gradient, record)
         if wanted == WITH_TANGENT:
             if clamp:
                 project_semidefinite_dense(hessian)
-            write_blocks(begin, end, sheets.tets, hessian, UPPER, record)
+            write_blocks(begin, end, rows, hessian, UPPER, record)
 
     run_parts(len(parts), run)
 
 
 def write_hinge_damping(sheets: SheetElements, tets: Indices, x: Floats, damping: Floats, record: Floats) -> None:
-    """Writes the blocks of damping of the hinges of a model, for β of all tets [s], (m,); other arguments as above."""
-    parts = partition(len(sheets.tets))
+    """Writes the blocks of damping of the hinges and strands of a model, for β of all tets [s], (m,); other arguments
+    as above.
+    """
+    _write_damping(hinge_damping, sheets.tets, sheets.hinges, tets, x, damping, record)
+    if sheets.strands is not None:
+        _write_damping(strand_damping, sheets.strands.tets, sheets.strands.arrays, tets, x, damping, record)
+
+
+def _write_damping(
+    blocks: Callable[..., None],
+    rows: Indices,
+    elements: HingeArrays | StrandArrays,
+    tets: Indices,
+    x: Floats,
+    damping: Floats,
+    record: Floats,
+) -> None:
+    """Writes the damping that `blocks` gives of elements that are the tets `rows`."""
+    parts = partition(len(rows))
 
     def run(part: int) -> None:
         begin, end = parts[part]
         hessian = np.empty((end - begin, 9, 9))
-        hinge_damping(begin, end, sheets.tets, tets, x, sheets.hinges, damping, hessian)
-        record[sheets.tets[begin:end], :BLOCKS_OFFSET] = 0.0
-        write_blocks(begin, end, sheets.tets, hessian, UPPER, record)
+        blocks(begin, end, rows, tets, x, elements, damping, hessian)
+        record[rows[begin:end], :BLOCKS_OFFSET] = 0.0
+        write_blocks(begin, end, rows, hessian, UPPER, record)
 
     run_parts(len(parts), run)

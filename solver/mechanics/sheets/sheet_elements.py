@@ -29,6 +29,7 @@ from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
 from .membrane_kernels import STABLE_NEO_HOOKEAN, STVK
 from .sheet_kernels import HingeArrays
+from .strand_elements import StrandElements
 
 MEMBRANE_LAWS = {"stvk": STVK, "stable-neo-hookean": STABLE_NEO_HOOKEAN}
 
@@ -46,6 +47,7 @@ class SheetMaterial:
         across: Young's modulus along the second axis [Pa]; None: as along the first one.
         shear_modulus: G [Pa]; None: E / 2 (1 + ν).
         bending_stiffness: D [N m] of all edges; None: from thickness and moduli.
+        strand_bending: Bending stiffness of strands over E I.
     """
 
     thickness: float
@@ -56,6 +58,7 @@ class SheetMaterial:
     across: float | None = None
     shear_modulus: float | None = None
     bending_stiffness: float | None = None
+    strand_bending: float = 1.0
 
     @property
     def moduli(self) -> Floats:
@@ -75,11 +78,13 @@ class SheetElements:
         tets: Which tets of the model they are, rising, (h,).
         hinges: What they are made of.
         density: Of their triangles [kg/m³], (t,).
+        strands: Edges without faces, whose tets are among `tets`, where nothing else resists; None: there are none.
     """
 
     tets: Indices
     hinges: HingeArrays
     density: Floats
+    strands: StrandElements | None = None
 
     def of_tets(self, rows: Indices) -> SheetElements | None:
         """Returns the hinges among these tets, rising, by their places there; None where there are none."""
@@ -92,7 +97,8 @@ class SheetElements:
         rest = (h.corners, h.rest_inverse, h.volume, h.law, h.moduli)
         picked = (np.ascontiguousarray(values[triangles]) for values in rest)
         hinges = HingeArrays(h.bending[own], h.rest_angle[own], start, *picked)
-        return SheetElements(np.searchsorted(rows, self.tets[own]).astype(np.int32), hinges, self.density[triangles])
+        places, density = np.searchsorted(rows, self.tets[own]).astype(np.int32), self.density[triangles]
+        return SheetElements(places, hinges, density, self.strands.of_tets(rows) if self.strands else None)
 
     def torn(self, tets: Indices) -> SheetElements:
         """Returns the same where nodes have split and tets have the nodes `tets`, (m, 4): torn edges do not bend.
@@ -104,13 +110,15 @@ class SheetElements:
 
     def moved(self, first_tet: int) -> SheetElements:
         """Returns the same hinges as tets of a model where theirs begin at `first_tet`."""
-        return SheetElements(self.tets + np.int32(first_tet), self.hinges, self.density)
+        strands = self.strands.moved(first_tet) if self.strands else None
+        return SheetElements(self.tets + np.int32(first_tet), self.hinges, self.density, strands)
 
-    def scaled(self, factor: Floats) -> SheetElements:
-        """Returns the same with triangles that are so many times as long and as wide at rest, (t,)."""
-        h = self.hinges
-        volume, inverse = h.volume * factor**2, h.rest_inverse / factor[:, None, None]
-        return replace(self, hinges=h._replace(volume=volume, rest_inverse=inverse))
+    def scaled(self, factor: Floats, tets: Indices) -> SheetElements:
+        """Returns the same, so many times as long and wide at rest at the nodes, (n,), of the model's tets, (m, 4)."""
+        h, of_triangles = self.hinges, factor[self.nodes_of_triangles(tets)].mean(axis=1)
+        volume, inverse = h.volume * of_triangles**2, h.rest_inverse / of_triangles[:, None, None]
+        strands = self.strands.scaled(factor[tets[self.strands.tets, :3]]) if self.strands else None
+        return replace(self, hinges=h._replace(volume=volume, rest_inverse=inverse), strands=strands)
 
     def nodes_of_triangles(self, tets: Indices) -> Indices:
         """Returns the nodes of the triangles, (t, 3), in a model with these tets, (m, 4)."""
@@ -119,6 +127,8 @@ class SheetElements:
 
     def hinges_of(self, triangles: Indices, tets: Indices) -> Indices:
         """Returns the tets that have all nodes of triangles, (t, 3), in a model with these tets, (m, 4)."""
+        if not len(triangles):
+            return np.zeros(0, np.int32)
         own = np.sort(self.nodes_of_triangles(tets), axis=1)
         _, number = np.unique(np.concatenate([own, np.sort(triangles, axis=1)]), axis=0, return_inverse=True)
         hinge = np.empty(int(number.max()) + 1, np.int32)
@@ -126,9 +136,10 @@ class SheetElements:
         return indices(hinge[number.ravel()[len(own) :]])
 
     def node_masses(self, tets: Indices, node_count: int) -> Floats:
-        """Returns a third of the mass of the triangles at each node [kg], (n,)."""
+        """Returns a third of the mass of the triangles and half of that of the strands at each node [kg], (n,)."""
         share = np.repeat(self.density * self.hinges.volume / 3.0, 3)
-        return floats(np.bincount(self.nodes_of_triangles(tets).ravel(), share, node_count))
+        found = np.bincount(self.nodes_of_triangles(tets).ravel(), share, node_count)
+        return floats(found + self.strands.node_masses(tets, node_count) if self.strands else found)
 
     def stiffness(self) -> tuple[Floats, Floats]:
         """Returns what resists strain and angles in each hinge [J], (h,), and about how stiff it is [N/m], (h,)."""
@@ -139,7 +150,11 @@ class SheetElements:
         largest = np.zeros(len(self.tets))
         np.maximum.at(largest, hinge, gradients)
         whole = np.bincount(hinge, of_triangles, len(self.tets)) + h.bending
-        return whole, np.bincount(hinge, of_triangles * gradients, len(self.tets)) + h.bending * largest
+        tension = np.bincount(hinge, of_triangles * gradients, len(self.tets)) + h.bending * largest
+        if self.strands:
+            own = np.searchsorted(self.tets, self.strands.tets)
+            whole[own], tension[own] = self.strands.stiffness()
+        return whole, tension
 
     @staticmethod
     def concatenate(groups: Sequence[SheetElements]) -> SheetElements | None:
@@ -153,7 +168,31 @@ class SheetElements:
             triangle_start=start
         )
         tets, density = (np.concatenate([getattr(group, name) for group in groups]) for name in ("tets", "density"))
-        return SheetElements(tets, joined, density)
+        strands = StrandElements.concatenate([group.strands for group in groups if group.strands])
+        return SheetElements(tets, joined, density, strands)
+
+    def with_strands(self, strands: StrandElements | None) -> SheetElements:
+        """Returns the same and strands whose tets, counted from 0, follow its own."""
+        if strands is None:
+            return self
+        count, h = len(strands.tets), self.hinges
+        none, start = np.zeros(count), np.full(count, h.triangle_start[-1], np.int32)
+        hinges = h._replace(
+            bending=np.concatenate([h.bending, none]),
+            rest_angle=np.concatenate([h.rest_angle, none]),
+            triangle_start=np.concatenate([h.triangle_start, start]),
+        )
+        tets = np.arange(len(self.tets) + count, dtype=np.int32)
+        return SheetElements(tets, hinges, self.density, strands.moved(len(self.tets)))
+
+
+def no_triangles() -> tuple[Indices, SheetElements]:
+    """Returns what `make_sheet_elements` does, of a mesh without faces."""
+    none, shapes = np.zeros(0), ((0, 3), (0, 2, 2), (0,), (0,), (0, 4))
+    types = (np.int32, np.float64, np.float64, np.int8, np.float64)
+    rest = (np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True))
+    hinges = HingeArrays(none, none, np.zeros(1, np.int32), *rest)
+    return np.zeros((0, 4), np.int32), SheetElements(np.zeros(0, np.int32), hinges, none)
 
 
 def axes_from_uv(nodes: Floats, triangles: Indices, uv: Floats, name: str) -> Floats:

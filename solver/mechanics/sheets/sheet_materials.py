@@ -26,7 +26,7 @@ def sheet_material(body: Body) -> SheetMaterial:
     )
     stiffness = sheet.bending * plate_stiffness(given, sheet.thickness) / body.simulated_scale**2
     shear = float(plate.moduli[3]) * (sheet.shear if sheet.law == "stvk" else 1.0)
-    return replace(plate, bending_stiffness=stiffness, shear_modulus=shear)
+    return replace(plate, bending_stiffness=stiffness, shear_modulus=shear, strand_bending=sheet.bending)
 
 
 def with_sheet_materials(model: Model, before: Mapping[int, Body], bodies: Mapping[int, Body]) -> Model:
@@ -39,7 +39,7 @@ def with_sheet_materials(model: Model, before: Mapping[int, Body], bodies: Mappi
     """
     if not bodies or model.sheets is None:
         return model
-    sheets, hinges = model.sheets, model.sheets.hinges
+    sheets, hinges, strands = model.sheets, model.sheets.hinges, model.sheets.strands
     bending, moduli, of_triangles = hinges.bending.copy(), hinges.moduli.copy(), sheets.density.copy()
     names = ("density", "mass", "mass_damping", "stiffness_damping")
     made = {name: getattr(model, name).copy() for name in names}
@@ -49,11 +49,13 @@ def with_sheet_materials(model: Model, before: Mapping[int, Body], bodies: Mappi
         own = slice(*hinges.triangle_start[[first, last]].tolist())
         bending[first:last] *= _ratio(plate.bending_stiffness, sheet_material(before[number]).bending_stiffness)
         moduli[own], of_triangles[own] = plate.moduli, plate.density
+        if strands is not None:
+            strands = strands.changed(of_model.tets, sheet_material(before[number]), plate)
         made["density"][of_model.tets] = plate.density
         made["mass"][of_model.nodes] *= plate.density / before[number].material.density
         made["mass_damping"][of_model.nodes] = body.material.mass_damping
         made["stiffness_damping"][of_model.tets] = body.material.stiffness_damping
-    changed = SheetElements(sheets.tets, hinges._replace(bending=bending, moduli=moduli), of_triangles)
+    changed = SheetElements(sheets.tets, hinges._replace(bending=bending, moduli=moduli), of_triangles, strands)
     return replace(model, sheets=changed, **made)
 
 

@@ -6,6 +6,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The sheet "{name}" has no area: {count} of its triangles have none, or there are no triangles.',
         "Delete its loose edges and merge its vertices by distance, or give it another role.",
     ),
+    "strand-no-length": (
+        '{count} of the strings of "{name}", which are its edges without faces, have no length.',
+        "Merge its vertices by distance.",
+    ),
+    "strand-ends": (
+        '{count} of the strings of "{name}" do not join two vertices of it that are not one.',
+        "Correct the mesh that the file was written from.",
+    ),
+    "strands-combined": (
+        '"{name}" has strings, its edges without faces, which do not support {feature}.',
+        "Change that, or delete these edges in Edit Mode.",
+    ),
     "sheet-coarse": (
         'Wrinkles of "{name}" are about {width} m wide, and its edges of {edge} m are too long to show them.',
         "Subdivide it until its edges are {wanted} m long, or raise Bending.",

@@ -43,6 +43,8 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
         for name in ("attachments", "hooks", "bindings", "cap_vertices", "wrap_vertices"):
             if not getattr(body, name):
                 del own[name]
+        if not len(body.sheet.strands):
+            del arrays[own["sheet"].pop("strands")["array"]]
         if not any(body.rigid_damping):
             del own["rigid_damping"]
     for joint, own in zip(scene.joints, tree.get("joints", ()), strict=True):

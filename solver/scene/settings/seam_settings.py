@@ -13,7 +13,7 @@ USE_SEAMS = switch(
     "use_seams",
     "Seams",
     "Edges without faces pull their two vertices together, as Sewing of Cloth does. Draw them between the borders of "
-    "two panels of one mesh in Edit Mode",
+    "two panels of one mesh in Edit Mode. Off, they are strings",
     when=(IS_SHEET,),
     field="Seams.is_on",
     is_animated=True,

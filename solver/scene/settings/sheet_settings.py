@@ -11,8 +11,8 @@ IS_SHEET = When("method", ("SHEET",))
 SHEET_THICKNESS = length(
     "sheet_thickness",
     "Thickness",
-    "How thick the sheet is. Twice as thick is twice as heavy, twice as hard to stretch and eight times as hard to "
-    "bend. How far others stay away is Thickness under Collision, at least 6 % of an edge",
+    "How thick the sheet is, and its strings, edges without faces. Twice as thick is twice as hard to stretch, eight "
+    "times to bend. Others stay away by Thickness under Collision, at least 6 % of an edge",
     0.0003,
     limits=greater_than(0.0, "Thickness", "m"),
     soft=(0.00001, 0.01),
@@ -24,8 +24,8 @@ SHEET_THICKNESS = length(
 SHEET_BENDING = Setting(
     "sheet_bending",
     "Bending",
-    "How hard the sheet is to bend, over a plate of this Stiffness and Thickness. Threads of cloth slide on each "
-    "other, so that cloth bends more easily than a plate",
+    "How hard the sheet is to bend, over a plate of this Stiffness and Thickness, and strings over round bars. Threads "
+    "of cloth slide on each other: it bends more easily than a plate",
     default=0.3,
     term="Factor on D = E h³ / 12 (1 − ν²)",
     limits=at_least(0.0, "Bending"),

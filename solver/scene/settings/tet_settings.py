@@ -37,7 +37,8 @@ FILL = menu(
         Choice(
             "SHEET",
             "Sheet",
-            "The faces themselves stretch and bend, as cloth, leather, paper and foil do. The mesh may be open",
+            "The faces themselves stretch and bend, as cloth, leather, paper and foil do, and edges without faces are "
+            "strings and ropes. The mesh may be open, or have edges alone",
             5,
         ),
     ),

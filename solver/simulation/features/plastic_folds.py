@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ...mechanics.model import Model
 from ...mechanics.plasticity import make_plastic
 from ...mechanics.sheets.plastic_folds import FoldingSheet, strains_per_angle, with_folds
@@ -36,7 +38,9 @@ class PlasticFolds(Feature):
             body, mesh = scene.bodies[asked[plastic.key]], inputs.meshes[asked[plastic.key]]
             assert mesh.sheet is not None
             shape = mesh.nodes, mesh.sheet.triangles, body.sheet.thickness
-            found.append(FoldingSheet(plastic, strains_per_angle(*shape, body.fracture is not None, body.name)))
+            c = strains_per_angle(*shape, body.fracture is not None, body.name)
+            c = np.concatenate([c, np.zeros(len(mesh.tets) - len(c))])  # strings follow the faces, and do not fold
+            found.append(FoldingSheet(plastic, c))
         return cls(tuple(found))
 
     def current_model(self, model: Model, state: State) -> Model:
