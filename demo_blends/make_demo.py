@@ -51,6 +51,7 @@ SCENES = (
     "stamped_clay",
     "ragdoll_flesh",
     "skin_wrinkles",
+    "ham_on_a_string",
 )
 SHEET_PICTURES = 9
 

@@ -462,6 +462,24 @@ PINNED = {
             "Flesh": {"tets": (6868, 150), "volume_ratio": (0.884, 0.02)},
         },
     ),
+    # without the wall it would be on the other side by then
+    "ham_on_a_string": (
+        24,
+        {
+            "Ham": {
+                "tets": (1744, 80),
+                "lowest_at_the_end": (0.304, 0.008),
+                "x_at_the_end": (0.112, 0.03),
+                "volume_ratio": (0.996, 0.01),
+            },
+            "Net": {
+                "tets": (165, 0.5),
+                "lowest_at_the_end": (0.303, 0.008),
+                "x_at_the_end": (0.098, 0.03),
+                "height_at_the_end": (0.697, 0.01),
+            },
+        },
+    ),
 }
 # those that bake for a minute or more
 LONG = (
@@ -476,6 +494,7 @@ LONG = (
     "squeezed_ball",
 )
 NEVER_INVERTED = (
+    "ham_on_a_string",
     "playground",
     "arm_layers",
     "balloon",
