@@ -21,6 +21,8 @@ from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.pressure import Pressure
 from sinew.solver.scene.scene import Body, Fracture, Material, Meshing, Plasticity, Scene, Settings
 from sinew.solver.scene.sheet import Sheet
+from sinew.solver.scene.tracks import TrackReader
+from sinew.solver.simulation.diagnostics.diagnose import diagnose
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 THICKNESS = 0.01
@@ -137,6 +139,10 @@ def test_a_resumed_bake_of_a_rope_has_the_same_bytes(tmp_path: Path) -> None:
     for frame in range(1, 7):
         assert np.array_equal(whole.read_frame(frame).x, parts.read_frame(frame).x)
     assert whole.play_path("rope").read_bytes() == parts.play_path("rope").read_bytes()
+
+
+def test_check_finds_nothing_wrong_with_a_rope(tmp_path: Path) -> None:
+    assert not diagnose(Scene((rope(),)), TrackReader(tmp_path))
 
 
 def test_a_saved_scene_has_its_strings_and_other_ones_another_digest(tmp_path: Path) -> None:

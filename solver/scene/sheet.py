@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from .material import Material
 from .serialisation.schema_constraints import OneOf, shape
 from .serialisation.sequence_coercion import convert_sequences
 from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_THICKNESS
+
+if TYPE_CHECKING:
+    from .scene import Body
 
 SHEET_LAWS = SHEET_LAW.words
 EDGES_PER_WRINKLE = 4.0  # that show one
@@ -43,6 +46,11 @@ class Sheet:
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
         convert_sequences(self)
+
+
+def is_wire(body: Body) -> bool:
+    """Whether a body is a sheet of strings alone, without faces."""
+    return body.is_sheet and not len(body.triangles) and len(body.sheet.strands) > 0
 
 
 def plate_stiffness(material: Material, thickness: float) -> float:

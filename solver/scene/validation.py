@@ -35,6 +35,7 @@ from .settings.rest_scale_settings import REST_SCALE_DIRECTION
 from .settings.setting import CHOICE, WEIGHT_GROUP, Setting
 from .settings.surface_attachment_settings import ATTACHMENT_GROUP
 from .settings.tables import OBJECT_SETTINGS
+from .sheet import is_wire
 
 RangeCheck = tuple[str, float, str, bool]
 
@@ -86,8 +87,7 @@ def check_settings(settings: Settings) -> None:
 
 def check_body(body: Body) -> None:
     """Raises BadInput where a body cannot be simulated."""
-    has_strands = body.is_sheet and len(body.sheet.strands) > 0
-    if not len(body.triangles) and not has_strands:
+    if not len(body.triangles) and not is_wire(body):
         raise BadInput("mesh-empty", name=body.name)
     broken = int((~np.isfinite(body.vertices).all(axis=1)).sum())
     if broken:

@@ -12,6 +12,7 @@ from ...scene.attachment import ALL_BONES, NOTHING, Attachment
 from ...scene.attachment_resolution import surface_attachments
 from ...scene.force_fields import FieldWeights
 from ...scene.scene import Body, Scene
+from ...scene.sheet import is_wire
 from ...scene.tracks import TrackReader
 from ..assembled_scene import AssembledBody
 from ..build import OnStage, build
@@ -59,15 +60,16 @@ def _body_findings(
 ) -> Iterator[Finding]:
     """Yields what is wrong with a body by itself; adds its surface, and the body as it is built if it can be."""
     try:
-        surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
-        surfaces[body.key] = surface
-        yield from surface_findings(body, surface)
+        if not is_wire(body):
+            surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
+            surfaces[body.key] = surface
+            yield from surface_findings(body, surface)
         alone = _scene_of_one(body, scene)
         assembled = build(alone, tracks, on_stage)
         part = built[body.key] = assembled.bodies[0]
-        if body.is_sheet:
+        if body.is_sheet and not is_wire(body):
             yield from coarse_sheet_findings(body, scene, part.mesh.report.tet_size)
-        elif body.meshing.method != "given" and not body.is_rigid:
+        elif body.meshing.method not in ("given", "sheet") and not body.is_rigid:
             yield from thinness_findings(body, surface, part.mesh.report.tet_size)
         if body.muscle is not None:
             yield from end_findings(body, body.muscle, assembled, alone, tracks)
