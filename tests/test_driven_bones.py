@@ -30,13 +30,13 @@ def test_make_ragdoll_makes_a_body_on_each_bone() -> None:
     bodies = make_ragdoll(limb())
     assert {*bodies} == {"Upper", "Lower", "Hand"}
     for obj in bodies.values():
-        assert driven_bones.is_driver(obj) and roles.is_rigid(obj) and obj.hide_render
-    assert driven_bones.driver_above(bodies["Hand"], scene) == bodies["Lower"]
+        assert driven_bones.is_driving_body(obj) and roles.is_rigid(obj) and obj.hide_render
+    assert driven_bones.driving_body_above(bodies["Hand"], scene) == bodies["Lower"]
     assert [bodies[name].sinew.bone_joint for name in ("Upper", "Lower", "Hand")] == ["FREE", "LIMITED", "LIMITED"]
     ends = np.array([bodies["Lower"].matrix_world @ vertex.co for vertex in bodies["Lower"].data.vertices])
     np.testing.assert_allclose([ends[:, 0].min(), ends[:, 0].max()], [0.4, 0.8], atol=1e-5)
     assert bpy.ops.sinew.make_ragdoll() == {"FINISHED"}  # again: nothing is left to do
-    assert len(driven_bones.drivers(scene)) == 3
+    assert len(driven_bones.driving_bodies(scene)) == 3
 
 
 def test_a_mesh_that_rides_on_a_bone_becomes_its_body() -> None:
@@ -47,7 +47,7 @@ def test_a_mesh_that_rides_on_a_bone_becomes_its_body() -> None:
     roles.make_collider(mesh)
     mesh.parent, mesh.parent_type, mesh.parent_bone = rig, "BONE", "Lower"
     assert make_ragdoll(rig)["Lower"] == mesh
-    assert driven_bones.is_driver(mesh) and not roles.has_role(mesh, "COLLIDER")
+    assert driven_bones.is_driving_body(mesh) and not roles.has_role(mesh, "COLLIDER")
 
 
 def test_joints_are_at_heads_and_have_the_limits_of_bones(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_top_bone_hangs_on_the_bone_above_as_it_is_animated(tmp_path: Path) ->
         chosen.select = posed.name != "Upper"
     assert bpy.ops.sinew.make_ragdoll() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
-    (top,) = [obj for obj in driven_bones.drivers(scene) if obj.parent_bone == "Lower"]
+    (top,) = [obj for obj in driven_bones.driving_bodies(scene) if obj.parent_bone == "Lower"]
     assert top.sinew.bone_joint == "FREE"
     top.sinew.bone_joint = "POINT"
     bake(tmp_path, 4)
@@ -234,7 +234,7 @@ def test_bad_input_gets_a_sentence_with_the_names() -> None:
     lower, hand = bodies["Lower"], bodies["Hand"]
     hand.parent_bone = "Lower"
     assert problems() == ["bone-driven-twice"] * 2
-    sentence = driven_bones.driver_problem(hand, scene).sentence
+    sentence = driven_bones.driving_body_problem(hand, scene).sentence
     assert "Rig: Lower" in sentence and lower.name in sentence and hand.name in sentence
     hand.parent_bone = "Hand"
     hand.parent_type = "OBJECT"

@@ -63,7 +63,7 @@ def rig_stamp(scene: bpy.types.Scene, rig: bpy.types.Object, bodies: PlayedBodie
 def _drivers_by_rig(scene: bpy.types.Scene) -> dict[bpy.types.Object, dict[str, bpy.types.Object]]:
     """Returns the bodies that drive bones by the names of these, for each armature that is not linked."""
     found: dict[bpy.types.Object, dict[str, bpy.types.Object]] = {}
-    for obj in driven_bones.drivers(scene):
+    for obj in driven_bones.driving_bodies(scene):
         if obj.parent.library is None:
             found.setdefault(obj.parent, {})[obj.parent_bone] = obj
     return found

@@ -37,7 +37,7 @@ from ..objects.attachment_rows import (
     row_target,
 )
 from ..objects.bone_rows import drops_own_settings, says_own_settings
-from ..objects.driven_bones import drivers, drives
+from ..objects.driven_bones import drives, driving_bodies
 from ..properties.role_definitions import WRAP
 from .hooks import hook_parts
 from .participants import Participants
@@ -79,7 +79,9 @@ def _check_bone(body: bpy.types.Object, row: bpy.types.PropertyGroup, has_surfac
         raise BadInput("attachment-without-bone", name=name, bone=row.bone, target=rig.name)
     if has_surface:
         return
-    driver = next((obj for scene in body.users_scene for obj in drivers(scene) if drives(obj, rig, row.bone)), None)
+    driver = next(
+        (obj for scene in body.users_scene for obj in driving_bodies(scene) if drives(obj, rig, row.bone)), None
+    )
     if driver is not None:
         raise BadInput("attachment-to-driven-bone", name=name, bone=f"{rig.name}: {row.bone}", driver=driver.name)
     if row.kind != SLIDING and not roles.is_flesh(body):

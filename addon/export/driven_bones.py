@@ -44,7 +44,11 @@ def passing_bones(inputs: Participants) -> list[tuple[str, str]]:
 
     These are a bone and those above it and beside it, and the one above that.
     """
-    found = {obj: driven_bones.driver_above(obj, inputs.scene) for obj in inputs.bodies if driven_bones.is_driver(obj)}
+    found = {
+        obj: driven_bones.driving_body_above(obj, inputs.scene)
+        for obj in inputs.bodies
+        if driven_bones.is_driving_body(obj)
+    }
     pairs = set()
     for obj, leader in found.items():
         near = {leader, found.get(leader)} if leader is not None else set()
@@ -75,7 +79,7 @@ def with_held_flesh(
     made = dict(bodies)
     for obj, body in bodies.items():
         rows = []
-        for held in driven_bones.held_flesh(obj, inputs.scene) if driven_bones.is_driver(obj) else ():
+        for held in driven_bones.held_flesh(obj, inputs.scene) if driven_bones.is_driving_body(obj) else ():
             flesh = bodies.get(held.flesh)
             painted = np.zeros(0) if flesh is None else _group_weights(scene_copy, held)
             if flesh is not None and painted.any():
@@ -97,19 +101,19 @@ def with_held_flesh(
 
 def bone_parts(obj: bpy.types.Object, scene: bpy.types.Scene) -> Parts:
     """Returns what the digest has of the bone that a body drives."""
-    if not driven_bones.is_driver(obj):
+    if not driven_bones.is_driving_body(obj):
         return []
-    posed, leader = obj.parent.pose.bones[obj.parent_bone], driven_bones.driver_above(obj, scene)
+    posed, leader = obj.parent.pose.bones[obj.parent_bone], driven_bones.driving_body_above(obj, scene)
     limits = [side.tolist() for side in driven_bones.bone_angle_limits(posed)]
     held = sorted(each.flesh.name for each in driven_bones.held_flesh(obj, scene))
     return [f"drives {obj.parent_bone} {limits} {'' if leader is None else leader.parent_bone} {held}"]
 
 
 def _read_joint(scene_copy: SceneCopy, inputs: Participants, obj: bpy.types.Object, key: str) -> Joint | None:
-    if not driven_bones.is_driver(obj) or obj.sinew.bone_joint == FREE:
+    if not driven_bones.is_driving_body(obj) or obj.sinew.bone_joint == FREE:
         return None
     posed = _evaluated_rig(scene_copy, obj).pose.bones[obj.parent_bone]
-    leader = driven_bones.driver_above(obj, inputs.scene)
+    leader = driven_bones.driving_body_above(obj, inputs.scene)
     first, turn = "" if leader is None else inputs.bodies.get(leader, ""), np.zeros((0, 3))
     frame, own = _joint_frames(scene_copy, obj, posed, inputs.unit)
     lower, upper = np.zeros(AXIS_COUNT), np.zeros(AXIS_COUNT)

@@ -19,7 +19,7 @@ from ..evaluation.render_levels import RenderLevels, may_differ, render_levels, 
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import role_checks, roles
 from ..objects.attachment_rows import rows_about_lines
-from ..objects.driven_bones import check_drivers
+from ..objects.driven_bones import check_driving_bodies
 from ..objects.flesh_supports import uses_armature
 from ..objects.rigid_body_constraints import constraint_problems
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
@@ -68,7 +68,7 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
         yield partial(_check_shape, obj, bodies, "bone-shaped-by-body")
     for obj in roles.colliders(scene):
         yield partial(_check_shape, obj, bodies, "collider-shaped-by-body")
-    for problem in (*constraint_problems(scene), *check_drivers(scene)):
+    for problem in (*constraint_problems(scene), *check_driving_bodies(scene)):
         yield partial(_raise, problem)
     for obj in bodies:
         yield partial(check_settings, obj)

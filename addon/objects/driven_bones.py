@@ -24,26 +24,26 @@ AXES = "xyz"
 MIN_LENGTH = 1.0e-6  # of a bone [Blender units], below which it has no direction
 
 
-def is_driver(obj: bpy.types.Object) -> bool:
+def is_driving_body(obj: bpy.types.Object) -> bool:
     """Whether a rigid body drives a bone of an armature."""
     if obj.type != "MESH" or obj.sinew.role != BODY or not roles.is_rigid(obj) or not obj.sinew.drives_bone:
         return False
     return _is_on_bone(obj)
 
 
-def drivers(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+def driving_bodies(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Returns the rigid bodies of a scene that drive bones, by name."""
-    return [obj for obj in roles.bodies(scene) if is_driver(obj)]
+    return [obj for obj in roles.bodies(scene) if is_driving_body(obj)]
 
 
 def drives(obj: bpy.types.Object, rig: bpy.types.Object, bone: str) -> bool:
     """Whether a body drives a bone of an armature."""
-    return is_driver(obj) and obj.parent == rig and obj.parent_bone == bone
+    return is_driving_body(obj) and obj.parent == rig and obj.parent_bone == bone
 
 
-def driver_above(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
+def driving_body_above(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
     """Returns the body that drives the nearest bone above that of a body, or None."""
-    found = {each.parent_bone: each for each in drivers(scene) if each.parent == obj.parent}
+    found = {each.parent_bone: each for each in driving_bodies(scene) if each.parent == obj.parent}
     return next(
         (found[b.name] for b in obj.parent.data.bones[obj.parent_bone].parent_recursive if b.name in found), None
     )
@@ -51,7 +51,7 @@ def driver_above(obj: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Obj
 
 def driven_bones(scene: bpy.types.Scene, rig: bpy.types.Object) -> set[str]:
     """Returns the names of the bones of an armature that bodies drive."""
-    return {obj.parent_bone for obj in drivers(scene) if obj.parent == rig}
+    return {obj.parent_bone for obj in driving_bodies(scene) if obj.parent == rig}
 
 
 def bone_angle_limits(posed: bpy.types.PoseBone) -> tuple[Floats, Floats]:
@@ -90,7 +90,7 @@ def held_flesh(obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[HeldFl
                 yield HeldFlesh(body, obj.parent_bone)
 
 
-def driver_problem(obj: bpy.types.Object, scene: bpy.types.Scene) -> BadInput | None:
+def driving_body_problem(obj: bpy.types.Object, scene: bpy.types.Scene) -> BadInput | None:
     """Returns why a rigid body that is to drive its bone cannot; None where it can."""
     if not _is_on_bone(obj):
         return BadInput("bone-driver-without-bone", name=obj.name)
@@ -100,7 +100,7 @@ def driver_problem(obj: bpy.types.Object, scene: bpy.types.Scene) -> BadInput | 
     label = f"{rig.name}: {bone.name}"
     if bone.length < MIN_LENGTH:
         return BadInput("bone-without-length", name=label)
-    other = next((o for o in drivers(scene) if o != obj and (o.parent, o.parent_bone) == (rig, bone.name)), None)
+    other = next((o for o in driving_bodies(scene) if o != obj and (o.parent, o.parent_bone) == (rig, bone.name)), None)
     if other is not None:
         return BadInput("bone-driven-twice", name=label, first=obj.name, second=other.name)
     for held in held_flesh(obj, scene):
@@ -109,17 +109,17 @@ def driver_problem(obj: bpy.types.Object, scene: bpy.types.Scene) -> BadInput | 
     low, high = bone_angle_limits(rig.pose.bones[bone.name])
     if (low > high).any():
         return BadInput("bone-limits", name=label, axis=AXES[int(np.argmax(low > high))].upper())
-    leader = driver_above(obj, scene)
+    leader = driving_body_above(obj, scene)
     if leader is not None and leader.sinew.bake_pass != obj.sinew.bake_pass:
         return BadInput("joint-between-passes", name=label, first=obj.name, second=leader.name)
     return None
 
 
-def check_drivers(scene: bpy.types.Scene) -> Iterator[BadInput]:
+def check_driving_bodies(scene: bpy.types.Scene) -> Iterator[BadInput]:
     """Yields what is wrong with the bodies of a scene that are to drive bones."""
     for obj in roles.bodies(scene):
         if roles.is_rigid(obj) and obj.sinew.drives_bone:
-            problem = driver_problem(obj, scene)
+            problem = driving_body_problem(obj, scene)
             if problem is not None:
                 yield problem
 

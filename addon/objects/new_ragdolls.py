@@ -40,7 +40,7 @@ def make_ragdoll(
         made.append(obj)
     for obj in made:
         if not obj.sinew.is_property_set("bone_joint"):
-            obj.sinew.bone_joint = FREE if driven_bones.driver_above(obj, scene) is None else LIMITED
+            obj.sinew.bone_joint = FREE if driven_bones.driving_body_above(obj, scene) is None else LIMITED
     return made
 
 

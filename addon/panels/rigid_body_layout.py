@@ -107,11 +107,11 @@ def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draws what a rigid body has to do with the bone that it is a child of."""
     obj = context.object
     draw_settings(locked_column(layout, context), obj, BONE_DRIVING_SETTINGS)
-    problem = driven_bones.driver_problem(obj, context.scene) if obj.sinew.drives_bone else None
+    problem = driven_bones.driving_body_problem(obj, context.scene) if obj.sinew.drives_bone else None
     if problem is not None:
         draw_wrapped(layout, error_messages.error_text(problem), "ERROR", context)
-    elif driven_bones.is_driver(obj):
-        leader = driven_bones.driver_above(obj, context.scene)
+    elif driven_bones.is_driving_body(obj):
+        leader = driven_bones.driving_body_above(obj, context.scene)
         where = "" if leader is None else f', on "{leader.name}"'
         layout.label(text=f"Drives {obj.parent.name}: {obj.parent_bone}{where}", icon="BONE_DATA")
 
