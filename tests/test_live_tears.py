@@ -93,6 +93,26 @@ def open_sides(mesh: FinalMesh) -> int:
     return len(np.setxor1d(forward, back))
 
 
+def test_what_is_held_is_known_at_the_step_that_tears() -> None:
+    """Copies of nodes are held as those that they come from: here none that the hand has, and all of the pinned end."""
+    alone = replace(scene(), bodies=scene().bodies[:1])
+    run, end = LiveRun(alone, NoTracks()), [LONG, 0.5 * WIDE, 0.5 * WIDE]
+    count = run.simulation.built.model.node_count
+
+    def pull(step: int) -> list[Given]:
+        assert run.held_grabs() == []
+        if step == 0:
+            return [{"command": "grab", "grab": 1, "body": "bar", "place": end, "radius": 0.08}]
+        return [{"command": "move", "grab": 1, "place": [LONG * (1.0 + min(step, 30) / 30), *end[1:]]}]
+
+    drive(run, 60, pull)
+    model, held = run.simulation.built.model, run.simulation.held_nodes
+    assert model.node_count > count, "it is torn"
+    assert held is not None
+    held, along = held[model.bodies[0].nodes], model.X[model.bodies[0].nodes, 0]
+    assert held[along < 0.01].all() and not held[along > LONG / 8 + 0.01].any(), "the tets of pinned vertices are held"
+
+
 @pytest.mark.slow
 def test_what_is_pulled_too_far_tears_and_both_sides_are_closed(tmp_path: Path) -> None:
     cache = cache_of(tmp_path)

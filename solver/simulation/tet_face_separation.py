@@ -41,6 +41,8 @@ def separate_faces(simulation: SimulatedScene, is_parted: Bools) -> None:
     broken = split_scene(before.unbroken or before, is_parted)
     source = before.model.tets.ravel()[broken.corner]
     state.x, state.v = state.x[source], state.v[source]
+    if simulation.held_nodes is not None:
+        simulation.held_nodes = simulation.held_nodes[source]
     for name, values in state.fields.items():
         if name.startswith(NODE_FIELDS):
             state.fields[name] = values[source]
