@@ -55,7 +55,6 @@ def _cloth() -> bpy.types.Object:
     stage.paint(cloth, VELVET, 0.8)
     stage.select(cloth)
     bpy.ops.sinew.make_body()
-    bpy.ops.sinew.make_sheet()
     cloth.sinew.body_friction = 0.25
     return cloth
 

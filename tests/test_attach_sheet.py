@@ -28,7 +28,6 @@ def curtain() -> bpy.types.Object:
     obj = bpy.context.object
     obj.name = "Curtain"
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
-    assert bpy.ops.sinew.make_sheet() == {"FINISHED"}
     bpy.context.scene.frame_end = 10
     return obj
 
@@ -168,7 +167,7 @@ def test_buttons_and_a_patch_on_a_curtain_are_baked_at_defaults(tmp_path: Path) 
         x_subdivisions=4, y_subdivisions=4, size=0.2, location=(-0.2, -0.004, -0.1), rotation=(np.pi / 2, 0, 0)
     )
     patch = bpy.context.object
-    assert bpy.ops.sinew.make_body() == {"FINISHED"} and bpy.ops.sinew.make_sheet() == {"FINISHED"}
+    assert bpy.ops.sinew.make_body() == {"FINISHED"}
     choose(button, patch, cloth)
     assert bpy.ops.sinew.attach() == {"FINISHED"}
     assert button.sinew.attachments[0].target == patch.sinew.attachments[0].target == cloth

@@ -26,11 +26,10 @@ def plane(cells: int = 10, height: float = 0.3) -> bpy.types.Object:
     return obj
 
 
-def test_make_body_and_make_it_a_sheet_give_cotton(tmp_path: Path) -> None:
+def test_make_body_makes_a_plane_cotton(tmp_path: Path) -> None:
     fresh()
     obj = plane()
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
-    assert bpy.ops.sinew.make_sheet() == {"FINISHED"}
     assert (obj.sinew.method, obj.sinew.sheet_preset, obj.sinew.self_collision) == ("SHEET", "COTTON", True)
     body = exported(bpy.context.scene, tmp_path / "c.sinew")[0].bodies[0]
     wanted = SHEET_PRESETS["COTTON"]

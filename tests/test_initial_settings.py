@@ -170,10 +170,31 @@ def _counted(obj: bpy.types.Object) -> bpy.types.Object:
     return obj
 
 
-def test_a_sheet_is_covered_by_tets() -> None:
+def test_an_open_mesh_without_volume_is_a_sheet() -> None:
     fresh()
-    assert new_body(1.0, "grid").sinew.method == "ROBUST"
+    grid = new_body(1.0, "grid")
+    assert grid.sinew.method == "SHEET" and grid.sinew.sheet_preset == "COTTON"
     assert new_body(1.0, "cube").sinew.method == "SMOOTH"
+
+
+def test_flesh_and_closed_meshes_without_volume_are_covered_by_tets() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_grid_add()
+    bpy.ops.sinew.make_flesh()
+    assert bpy.context.object.sinew.method == "ROBUST"
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.scale.z = 1.0e-5
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.make_body()
+    assert bpy.context.object.sinew.method == "ROBUST"
+
+
+def test_how_a_grid_is_filled_stays_where_somebody_has_chosen_it() -> None:
+    fresh()
+    bpy.ops.mesh.primitive_grid_add()
+    bpy.context.object.sinew.method = "ROBUST"
+    bpy.ops.sinew.make_body()
+    assert bpy.context.object.sinew.method == "ROBUST"
 
 
 def test_simulate_makes_a_body_that_bends_and_a_ground_and_bakes(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ def curtain() -> bpy.types.Object:
     bpy.ops.object.transform_apply(rotation=True)
     obj.data.shade_smooth()
     assert bpy.ops.sinew.make_body() == {"FINISHED"}
-    assert bpy.ops.sinew.make_sheet() == {"FINISHED"}
     height = np.array([v.co.z for v in obj.data.vertices])
     top = obj.vertex_groups.new(name="Pins")
     top.add(np.flatnonzero(height > 0.19).tolist(), 1.0, "REPLACE")

@@ -7,13 +7,14 @@ Blender's defaults stay what they were, so that files of earlier versions keep t
 from __future__ import annotations
 
 import bpy
+import numpy as np
 
 from ...solver.scene.settings.flesh_settings import ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS
-from ...solver.scene.settings.tet_settings import TET_SETTINGS
+from ...solver.scene.settings.tet_settings import FILL, TET_SETTINGS
 from ..properties.role_definitions import BODY, COLLIDER
 from . import bone_rows, roles, tet_estimate
 
@@ -25,12 +26,21 @@ def make_new_body(obj: bpy.types.Object) -> None:
     is_new = obj.sinew.role != BODY
     roles.make_body(obj)
     if is_new:
+        is_sheet = is_wire(obj) or (is_cloth(obj) and not _is_chosen(obj, FILL))
         _choose_tets(obj)
         _limit_stretch(obj)
         if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
             obj.sinew.preset = JELLY_BY_SIZE
-        if is_wire(obj):
+        if is_sheet:
             obj.sinew.method = "SHEET"
+
+
+def is_cloth(obj: bpy.types.Object) -> bool:
+    """Whether the mesh of `obj` is an open surface around no volume, as a grid is."""
+    mesh = obj.data
+    edges = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", edges)
+    return tet_estimate.has_no_volume(obj) and bool((np.bincount(edges) == 1).any())
 
 
 def is_wire(obj: bpy.types.Object) -> bool:

@@ -7,7 +7,6 @@ import bpy
 
 from ..objects import role_checks
 from ..objects.cloth_settings import cloth_modifier, copy_from_cloth
-from ..objects.roles import is_sheet
 from ..properties.role_definitions import BODY
 from .error_reporting import reporting_errors
 
@@ -21,9 +20,8 @@ class SINEW_OT_make_sheet(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only for a body that is none yet."""
-        obj = context.object
-        return obj is not None and obj.sinew.role == BODY and not is_sheet(obj)
+        """Only for a body."""
+        return context.object is not None and context.object.sinew.role == BODY
 
     @reporting_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
