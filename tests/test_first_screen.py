@@ -141,3 +141,17 @@ def test_hints_are_locked_with_a_bake(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bake_status, "status", lambda _, state=state: state)
         assert main(obj).enabled_of("sinew.add_bone") == (not state.is_locked)
     assert scene.sinew.protect is False
+
+
+@pytest.mark.parametrize(("method", "refused"), [("SHEET", "core"), ("RIGID", "plasticity")])
+def test_a_body_that_is_not_soft_has_no_panels_that_a_bake_refuses(method: str, refused: str) -> None:
+    fresh()
+    obj = add_box(divisions=2)
+    roles.make_body(obj)
+    obj.sinew.use_stretch_limit = True
+    soft = panels._shown_panels(context_of(obj))
+    obj.sinew.method = method
+    hidden = soft - panels._shown_panels(context_of(obj))
+    assert {"stretch_limit", "surface_detail", "heat", refused} <= hidden
+    setattr(obj.sinew, f"use_{refused}", True)
+    assert refused in panels._shown_panels(context_of(obj)), "it can be switched off"

@@ -14,6 +14,7 @@ from ...solver.scene.settings.material_settings import (
     STIFFNESS_DAMPING,
 )
 from ...solver.scene.settings.plasticity_settings import LAW, PLASTICITY_SETTINGS, USE_PLASTICITY
+from ...solver.scene.settings.preset_settings import SHEET_PRESET
 from ...solver.scene.settings.rest_scale_settings import REST_SCALE_SETTINGS
 from ...solver.scene.settings.setting import Setting
 from ...solver.scene.settings.stretch_limit_settings import STRETCH_LIMIT_SETTINGS, USE_STRETCH_LIMIT
@@ -34,7 +35,10 @@ def draw_material(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     """Draws what the body is made of."""
     obj, settings = context.object, context.object.sinew
     column = locked_column(layout, context)
-    column.prop(settings, "preset")
+    if roles.is_sheet(obj):
+        draw_settings(column, obj, (SHEET_PRESET,))
+    else:
+        column.prop(settings, "preset")
     read_elsewhere = DAMPING_SETTINGS if counting_rigid_body(obj) is None else (*DAMPING_SETTINGS, DENSITY)
     draw_settings(column, obj, (each for each in MATERIAL_SETTINGS if each not in read_elsewhere))
     _draw_damping(column, obj, STIFFNESS_DAMPING)

@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..baking import bake_status
-from ..objects.roles import is_flesh, is_sheet, roles_of
+from ..objects.roles import is_flesh, is_rigid, is_sheet, roles_of
 from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
@@ -57,6 +57,10 @@ PANEL_LOCATIONS = {
     "SIDEBAR": {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Sinew"},
 }
 
+# of what has a switch; new bodies have a Stretch Limit, which only soft ones read
+REFUSED_BY_SHEETS = ("surface_detail", "heat", "core")
+REFUSED_BY_RIGID_BODIES = ("plasticity", "surface_detail", "heat", "fracture", "core", "pressure")
+
 
 def _shown_panels(context: bpy.types.Context) -> set[str]:
     """Returns the names of the panels that the roles of the object have."""
@@ -67,6 +71,10 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
     found = {name for role in roles for name in role.panels}
     unneeded = dict.fromkeys(("muscle_shape", "fibres"), not obj.sinew.use_muscle)
     unneeded["sheet"] = not is_sheet(obj)
+    unneeded["stretch_limit"] = is_sheet(obj) or is_rigid(obj)
+    for name in REFUSED_BY_SHEETS if is_sheet(obj) else REFUSED_BY_RIGID_BODIES if is_rigid(obj) else ():
+        # what is on can be switched off
+        unneeded[name] = not getattr(obj.sinew, HEADER_SWITCHES[name])
     unneeded["rigid_body"] = not rigid_body_layout.is_shown(obj, context.scene)
     unneeded["advanced"] = not formulation_layout.is_offered(obj)
     return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}

@@ -7,7 +7,6 @@ import bpy
 from mathutils import Vector
 
 from ...solver.scene.material import Material
-from ...solver.scene.settings.preset_settings import SHEET_PRESET
 from ...solver.scene.settings.seam_settings import SEAM_SETTINGS
 from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
 from ...solver.scene.sheet import Sheet, wrinkle_width
@@ -17,9 +16,9 @@ from .property_rows import draw_settings, locked_column
 
 
 def draw_sheet(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Draws what the sheet is made of, how wide its wrinkles are, and offers the settings of a Cloth modifier."""
+    """Draws how thick and stiff the sheet is, how it is sewn and how wide its wrinkles are; offers Copy from Cloth."""
     column = locked_column(layout, context)
-    draw_settings(column, context.object, (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS))
+    draw_settings(column, context.object, (*SHEET_SETTINGS, *SEAM_SETTINGS))
     if context.scene.use_gravity and Vector(context.scene.gravity).length > 0.0:
         column.label(text=_wrinkle_text(context.object, context.scene), icon="INFO")
     if cloth_modifier(context.object) is not None:

@@ -68,7 +68,7 @@ class Subject:
 
 
 SUBJECTS = (
-    Subject("Material", (BODY,), (MATERIAL_PRESET, *MATERIAL_SETTINGS)),
+    Subject("Material", (BODY,), (MATERIAL_PRESET, SHEET_PRESET, *MATERIAL_SETTINGS)),
     Subject("Paint", (BODY,), MATERIAL_PAINTS),
     Subject("Stretch Limit", (BODY,), STRETCH_LIMIT_SETTINGS),
     Subject("Rest Scale", (BODY,), REST_SCALE_SETTINGS),
@@ -87,7 +87,7 @@ SUBJECTS = (
     Subject("Rigid Body", (BODY, COLLIDER), RIGID_BODY_SETTINGS),
     Subject("Rigid Core", (BODY,), CORE_SETTINGS),
     Subject("Tets", (BODY,), (*TET_SETTINGS, *DISPLAY_SETTINGS)),
-    Subject("Sheet", (BODY,), (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS)),
+    Subject("Sheet", (BODY,), (*SHEET_SETTINGS, *SEAM_SETTINGS)),
     Subject("Pins", (BODY,), PIN_SETTINGS),
     Subject("Attachments", (BODY, WRAP), (ATTACHMENTS,)),
     Subject("Layers", (BODY,), PASS_AND_WRAP_SETTINGS),
