@@ -155,6 +155,39 @@ def test_a_blow_in_the_air_keeps_momentum_and_gains_no_energy(tmp_path: Path) ->
     assert energy(run, 0.0) < had
 
 
+def test_loads_of_what_turns_are_those_that_moved_it(tmp_path: Path) -> None:
+    body = rigid_box(
+        (0.3, 0.2, 0.2), (0.0, 0.0, 0.35), rotation((1, 2, 0.3), 0.8),
+        initial_velocity=(1.0, 0.0, -1.0), initial_spin=(8.0, 5.0, 1.0),
+    )  # fmt: skip
+    run = run_of(tmp_path, body, colliders=(FLOOR,), fps=48.0, substeps=1, frame_end=30)
+    mass, largest = float(run.built.model.mass.sum()), 0.0
+    for _ in range(20):
+        before = momenta(run)[0]
+        run.advance()
+        pushed = 48.0 * (momenta(run)[0] - before) - mass * np.array([0.0, 0.0, -9.81])
+        load = np.array(run.reports[-1].colliders.get("floor", np.zeros(6)))[:3]
+        np.testing.assert_allclose(load, -pushed, atol=1e-8)
+        largest = max(largest, float(np.abs(load).max()))
+    assert largest > 4.0 * mass * 9.81
+
+
+def test_contacts_of_tumbling_boxes_settle_in_few_solves(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    boxes = []
+    for i in range(24):
+        at = np.array([0.36 * (i % 3), 0.36 * (i // 3 % 3), 0.3 + 0.36 * (i // 9)]) + random.uniform(-0.005, 0.005, 3)
+        turn = rotation(random.normal(size=3), random.uniform(0.0, 3.0))
+        boxes.append(rigid_box((0.2, 0.2, 0.2), tuple(at), turn, key=f"b{i}"))
+    run = run_of(tmp_path, *boxes, colliders=(FLOOR,), substeps=2, frame_end=30)
+    run.advance(12)
+    assert max(report.contacts for report in run.reports) > 150
+    assert (
+        np.mean([report.solves for report in run.reports]) < 12.0
+    )  # of two steps each; 20 if measured where they turned to
+    assert not any(report.unsettled for report in run.reports)
+
+
 def test_a_rigid_box_rests_on_a_soft_one(tmp_path: Path) -> None:
     soft = block((4, 4, 3), (0.6, 0.6, 0.4), key="soft")
     hard = rigid_box((0.3, 0.3, 0.3), (0.3, 0.3, 0.6), rotation((0, 0, 1), 0.3), key="hard")

@@ -36,6 +36,7 @@ import numpy as np
 from ..constraints.pair_forces import PairForces
 from ..constraints.point_forces import PointForces
 from ..constraints.tet_pair_springs import tet_pairs
+from ..mechanics.chord_ends import ChordEnds
 from ..mechanics.model import Model
 from ..mechanics.state import State
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -43,7 +44,7 @@ from ..runtime.threads.thread_pool import run_ranges
 from .active_set.active_set import ActiveSet
 from .active_set.active_set_update import update_planes
 from .active_set.contact_line_search import apply_step_lengths, deactivate_unreached
-from .active_set.contact_springs import attach_points, contact_springs, measure_contacts
+from .active_set.contact_springs import attach_points, measure_contacts, point_springs
 from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .active_set.pinched_points import pinch_sheets
@@ -79,6 +80,7 @@ class ContactStep:
         self.points, self.collider_poses, self.model, self.dt, self.surfaces = points, poses, model, dt, surfaces
         self.active_set = ActiveSet(model)
         self.measured_positions: Floats | None = None
+        self.chords: ChordEnds | None = None
         end_poses = np.array([pose.pose[4:] for pose in poses]).reshape(-1, 4, 3)
         self.colliders = RigidColliderArrays(
             friction=np.array([pose.collider.friction for pose in poses], np.float64),
@@ -173,17 +175,22 @@ class ContactStep:
         apply_step_lengths(self.start, self.dt, before, v, step_length, self.model.pattern.island_of_row, x)
         return True
 
-    def update(self, x: Floats, is_wrong: Bools | None = None) -> bool:
+    def update(self, x: Floats, is_wrong: Bools | None = None, chords: ChordEnds | None = None) -> bool:
         """Updates the active set by the end of a solve; returns whether the step needs another solve.
+
+        Forces are those that acted in the solve. Measured where a rigid body has turned to, contacts would be off by
+        ω² Δt² / 2 times their lever arm, which the next solve takes away again, and would push and pull in turn.
 
         Args:
             x: Node positions [m], (n, 3).
             is_wrong: Islands that need another solve whatever their contacts say, (islands,); None: none.
+            chords: Where the solve had what has turned since; None: nothing has.
         """
-        measured = self._measure(x)
+        self.chords = chords
+        measured = self._measure_solve(x)
         contacts = self._find(x)
         if self._add_new(contacts, measured[0]):
-            measured = self._measure(x)
+            measured = self._measure_solve(x)
         if self.surfaces:
             is_active, first = self.contact_state.is_active, self.rigid_count()
             deactivate_unreached(contacts.id, self.previous.id, self.contact_set.id, first, is_active, measured[0])
@@ -231,7 +238,7 @@ class ContactStep:
         """Stores in the state the contacts that the next step needs."""
         contacts, own = self.contact_set, self.contact_state
         # most often the positions are those of the last solve
-        normal_force, shear = self.measured if state.x is self.measured_positions else self._measure(state.x)
+        normal_force, shear = self.measured if state.x is self.measured_positions else self._measure_solve(state.x)
         self.end = state.x, np.minimum(normal_force, own.yield_force), self._friction_forces(shear)
         self.excess_depth = np.maximum(normal_force - own.yield_force, 0.0) / own.k
         stored = PersistentContacts.allocate(len(contacts), self.surfaces is not None)
@@ -278,23 +285,7 @@ class ContactStep:
 
     def _springs(self, which: np.ndarray) -> PointForces:
         """Returns some contacts as forces on their points alone."""
-        k = len(which)
-        forces = PointForces(
-            np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
-        )
-        if k:
-            contact_springs(
-                which,
-                self.contact_set.arrays,
-                self.contact_state.arrays,
-                self.start,
-                self.model.tets,
-                forces.tet,
-                forces.weights,
-                forces.force,
-                forces.stiffness,
-            )
-        return forces
+        return point_springs(which, self.contact_set, self.contact_state, self.start, self.model.tets)
 
     def _rigid_count(self, contacts: ContactSet) -> int:
         """Returns how many contacts, the first ones, are with rigid colliders."""
@@ -388,6 +379,10 @@ class ContactStep:
         if self.surfaces:
             state.attach(self.surfaces.attach(contacts, which), which)
             state.mu[which[state.lift[which] < 0.0]] = 0.0
+
+    def _measure_solve(self, x: Floats) -> tuple[Floats, Floats]:
+        """Returns normal forces and shears as `_measure` does, where the last solve had what has turned since."""
+        return self._measure(x if self.chords is None else self.chords.ends(x))
 
     def _measure(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns normal forces, negative where a contact would pull [N], (k,), and shears s [m], (k, 3)."""

@@ -28,7 +28,7 @@ from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
 from .step_input import StepInput
 from .step_report import StepReport
-from .system.core_rotation import end_step_with_cores
+from .system.core_rotation import chord_ends, end_step_with_cores
 from .system.external_blocks import add_pair_blocks, add_point_blocks, add_tet_blocks
 from .system.relinearised_step import RelinearisedStep
 from .system.right_hand_side import (
@@ -85,14 +85,15 @@ def implicit_euler_step(start: StepInput) -> StepReport:
                 contacts.take_motion(solved.v, x)
             if contacts.update:
                 straight = relinearised.straight_end(solved.x)
-                changed = contacts.update(straight, v, relinearised.is_inaccurate)
+                chords = chord_ends(model, external_forces, solved.x)
+                changed = contacts.update(straight, v, relinearised.is_inaccurate, chords)
         else:
             if model.cores:
                 x, v = end_step_with_cores(model, state, external_forces, x, v, dt)
             if contacts.take_motion:
                 contacts.take_motion(solved.v, x)
             if contacts.update:
-                changed = contacts.update(x, v)
+                changed = contacts.update(x, v, None, chord_ends(model, external_forces, solved.x))
         if changed is None or solves >= options.max_solves or (rotates_far and options.may_abandon):
             break
         # an island whose solve has not converged is not finished, whatever its contacts say

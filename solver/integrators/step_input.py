@@ -29,7 +29,8 @@ class ContactCallbacks:
     Attributes:
         update: Takes x⁺ [m] and v⁺ [m/s] of a solve, (n, 3) each, and returns the external forces of the next solve
             (contacts opened, closed or slid), or None when the contacts agree with the solve. A step that is
-            relinearised also passes which islands have to be solved again, (k,). None: there are no contacts.
+            relinearised also passes which islands have to be solved again, (k,), and one that turns rigid cores where
+            the solve had them (`ChordEnds`). None: there are no contacts.
         line_search: Called before `update` after every solve but the first, with v⁺ of the solve before, v⁺ and x⁺,
             (n, 3) each, and dᵀ A d per island, (k,), for the difference d of the two velocities. It may shorten d by
             changing v⁺ and x⁺, and returns whether it did. Steps with flesh do not call it.

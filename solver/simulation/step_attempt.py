@@ -20,6 +20,7 @@ from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
 from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
+from ..mechanics.chord_ends import ChordEnds
 from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_free_islands, turn_angles
 from ..mechanics.island_kinds import rigid_islands, sheet_islands
 from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
@@ -232,9 +233,11 @@ class StepAttempt:
             return forces
         return LinearForces.concatenate(forces, joints.final_forces() if is_end else joints.forces)
 
-    def respond(self, x: Floats, v: Floats, is_wrong: Bools | None = None) -> ExternalForces | None:
+    def respond(
+        self, x: Floats, v: Floats, is_wrong: Bools | None = None, chords: ChordEnds | None = None
+    ) -> ExternalForces | None:
         """Takes the end of a solve, x [m] and v [m/s], (n, 3) each; returns what acts instead, None when content."""
-        wants_more = self.contacts is not None and self.contacts.update(x, is_wrong)
+        wants_more = self.contacts is not None and self.contacts.update(x, is_wrong, chords)
         is_off = self.potentials.update(x, v)
         is_apart = self.bounds.joints is not None and self.bounds.joints.update(v, x)
         if not wants_more and is_off is None and not is_apart:

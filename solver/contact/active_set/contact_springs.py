@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...constraints.point_forces import PointForces
 from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT
+from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3, vec3_axpy, vec3_fma, vec3_load, vec3_store, vec3_sum, vec3_unpack, vec3_zero
 from ..detection.contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
+from ..detection.contact_set import ContactSet, ContactState
 from .coulomb_friction import replace_spring_along_shear
 
 MAX_PUSH_OUT_PER_STEP = 0.1  # depth by which a contact pushes a point out in one step at most, in tet sizes
@@ -61,6 +64,20 @@ def relative_motion(carried, c, x, tets, end_tet, weights):
         for a in range(4):
             moved = vec3_axpy(moved, -weights[c, 4 * end + a], vec3_load(x, 3 * tets[end_tet[c, end], a]))
     return moved
+
+
+def point_springs(
+    which: np.ndarray, contacts: ContactSet, state: ContactState, x: Floats, tets: Indices
+) -> PointForces:
+    """Returns the contacts `which` as forces on their points alone; see `contact_springs`."""
+    k = len(which)
+    forces = PointForces(
+        np.empty(k, np.int32), np.empty((k, 4)), np.empty((k, 3)), np.empty((k, 3, 3)), np.zeros((k, 3, 3))
+    )
+    if k:
+        out = forces.tet, forces.weights, forces.force, forces.stiffness
+        contact_springs(which, contacts.arrays, state.arrays, x, tets, *out)
+    return forces
 
 
 @kernel()

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...constraints.external_forces import ExternalForces
 from ...constraints.rigid_core import rotate_cores
+from ...mechanics.chord_ends import ChordEnds
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats, Indices
@@ -38,6 +39,22 @@ def end_step_with_cores(
         islands_in_contact(model, external_forces),
         sprung,
     )
+
+
+def chord_ends(model: Model, external_forces: ExternalForces, x: Floats) -> ChordEnds | None:
+    """Returns where a solve had bodies with cores that touch anything; None without cores.
+
+    Args:
+        model: The bodies.
+        external_forces: Of the solve.
+        x: End of the solve along straight lines [m], (n, 3).
+    """
+    if not model.cores:
+        return None
+    row = model.pattern.island_of_row
+    has_core = np.zeros(model.pattern.island_count, bool)
+    has_core[row[[core.nodes[0] for core in model.cores]]] = True
+    return ChordEnds((has_core & islands_in_contact(model, external_forces))[row], x)
 
 
 def islands_in_contact(model: Model, external_forces: ExternalForces) -> Bools:
