@@ -41,6 +41,12 @@ def detail_body(run: Run) -> DetailBody:
     return feature.bodies[0]
 
 
+def all_targets(body: DetailBody, run: Run) -> ParticleTargets:
+    """Returns the targets of all particles, those where their tets have them too."""
+    every = np.arange(len(body.part.rest), dtype=np.int32)
+    return ParticleTargets.from_state(body, run.state).with_particles(body, every)
+
+
 def test_springs_carry_the_weight_and_particles_rest_on_the_ground(tmp_path: Path) -> None:
     """Σ b (x_s − x_e) = m g, with targets in the ground and particles on it."""
     made = stamped(4, 2, detail=SurfaceDetail(2, 1.0))
@@ -48,7 +54,7 @@ def test_springs_carry_the_weight_and_particles_rest_on_the_ground(tmp_path: Pat
     run = Run(tmp_path, replace(made.scene, bodies=(clay,), colliders=made.scene.colliders[1:]))
     drawn = run.advance(12)
     body, state, model = detail_body(run), run.state, run.built.model
-    targets, b = ParticleTargets.from_state(body, state), run.built.contact_points.binding_stiffness
+    targets, b = all_targets(body, run), run.built.contact_points.binding_stiffness
     weight = float(model.mass.sum() * 9.81)
     assert (b @ targets.drift)[2] == pytest.approx(weight, rel=1e-3)
     below = np.flatnonzero(body.part.rest[:, 2] == 0.0)
@@ -67,7 +73,7 @@ def strained(run: Run, seed: int) -> np.ndarray:
 def test_targets_move_as_far_as_asked_in_the_shape_of_now(tmp_path: Path) -> None:
     run = Run(tmp_path, stamped(3, 2).scene)
     body, x = detail_body(run), strained(run, 1)
-    targets = ParticleTargets.from_state(body, run.state)
+    targets = all_targets(body, run)
     inward = 0.5 * body.nodes.mean(axis=0) + [0.0, 0.0, 0.25 * TET] - body.part.rest
     which = np.arange(len(body.part.rest), dtype=np.int32)
     by = 0.1 * inward @ (np.eye(3) + 0.1)
@@ -91,7 +97,7 @@ def test_targets_move_as_far_as_asked_in_the_shape_of_now(tmp_path: Path) -> Non
 def test_targets_stay_in_the_material_and_above_the_largest_depth(tmp_path: Path) -> None:
     run = Run(tmp_path, stamped(3, 2, detail=SurfaceDetail(4, 0.03, 0.7)).scene)
     body, x = detail_body(run), run.state.x.copy()
-    targets, which = ParticleTargets.from_state(body, run.state), np.arange(len(body.part.rest), dtype=np.int32)
+    targets, which = all_targets(body, run), np.arange(len(body.part.rest), dtype=np.int32)
     outward = body.part.rest - body.nodes.mean(axis=0)
     kept = move_targets(body, targets, which, outward, x)
     assert (kept.weights == targets.weights).all() and (kept.tet == targets.tet).all()
@@ -125,7 +131,7 @@ def test_a_stamp_leaves_its_writing_in_clay_of_six_tets_across(tmp_path: Path) -
     body = detail_body(runs[0])
     on_top = np.flatnonzero(body.part.rest[:, 2] > 0.5 * made.top)
     stored = np.intersect1d(stored_particles(body, runs[0].state), on_top)
-    dented = np.flatnonzero((ParticleTargets.from_state(body, runs[0].state).weights != body.part.weights).any(axis=1))
+    dented = np.flatnonzero((all_targets(body, runs[0]).weights != body.part.weights).any(axis=1))
     assert set(stored.tolist()) <= set(dented.tolist()) & pressed  # nothing of particles that the stamp has let go
     numbers = runs[0].reports[-1].bodies["clay"]
     assert 0.0044 < numbers["deepest_dent"] < 0.005 and numbers["detail_particles"] >= len(stored)

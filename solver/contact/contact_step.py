@@ -48,10 +48,11 @@ from .active_set.contact_springs import attach_points, measure_contacts, point_s
 from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .active_set.pinched_points import pinch_sheets
-from .active_set.position_prediction import find_movable_points, predict_positions
+from .active_set.position_prediction import predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.contact_sample_points import ContactPoints
 from .detection.contact_set import ContactSet, ContactState
+from .detection.near_points import near_points
 from .detection.persistent_contacts import PersistentContacts
 from .detection.rigid_collider_contacts import ColliderPose, find_contacts
 from .detection.surface_contacts import NO_ROTATIONS, SurfaceContacts
@@ -92,11 +93,7 @@ class ContactStep:
         self.first_surface_id = len(poses) * self.point_count
         self.previous = PersistentContacts.from_state(state)
         self.previous_by_collider = self.previous.split_by_collider(len(poses), self.point_count)
-        # points whose tets are wholly fixed go where they are prescribed, through colliders too
-        self.is_movable, self.all_movable = np.zeros(0, bool), is_fixed is None
-        if is_fixed is not None:
-            self.is_movable = np.empty(len(points), bool)
-            self.all_movable = bool(find_movable_points(is_fixed, model.tets, points.tet, self.is_movable))
+        self.is_fixed = is_fixed
         if surfaces:
             surfaces.begin(self.start, is_fixed, self.previous, self.first_surface_id)
         without_gravity, with_gravity = np.empty((2, *self.start.shape))
@@ -300,8 +297,9 @@ class ContactStep:
     def _find(self, end: Floats) -> ContactSet:
         """Returns the contacts of all points if nodes move to `end` [m], (n, 3)."""
         contacts = [self._find_with_collider(number, pose, end) for number, pose in enumerate(self.collider_poses)]
-        if not self.all_movable:
-            contacts = [each.select(self.is_movable[each.id % self.point_count]) for each in contacts]
+        if self.is_fixed is not None:  # what is wholly fixed goes where it is prescribed, through colliders too
+            tets = [self.model.tets[self.points.tet[each.id % self.point_count]] for each in contacts]
+            contacts = [each.select(~self.is_fixed[of].all(axis=1)) for each, of in zip(contacts, tets, strict=True)]
         if self.surfaces:
             contacts.append(self.surfaces.find(end))
         return ContactSet.concatenate(contacts)
@@ -309,7 +307,8 @@ class ContactStep:
     def _find_with_collider(self, number: int, pose: ColliderPose, end: Floats) -> ContactSet:
         points, previous, collider = self.points, self.previous_by_collider[number], pose.collider
         box = broad_phase_box(collider, PUSH_OUT_REACH * points.largest_tet)
-        nearby = nearby_points(box, pose.pose, points, previous, self.model.tets, self.start, end)
+        among = near_points(collider, pose.pose, points, self.model.tets, self.start, end)
+        nearby = nearby_points(box, pose.pose, points, previous, self.model.tets, self.start, end, among)
         if collider.bvh is not None:
             bounds = distance_bounds_of(collider, points)
             in_contact = (previous.id - number * self.point_count).astype(np.int32)

@@ -9,6 +9,7 @@ are kept from step to step. They never change which contacts are found, so a res
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,7 @@ def nearby_points(
     tets: Indices,
     start: Floats,
     end: Floats,
+    among: Indices | None = None,
 ) -> NearbyPoints:
     """Returns the points that may touch a collider while nodes move from `start` to `end`.
 
@@ -97,12 +99,21 @@ def nearby_points(
         previous: Contacts with it in the step before; their points are always near.
         tets: Of the model, (m, 4).
         start, end: Node positions [m], (n, 3).
+        among: No others are near (`near_points.py`), (q,); None: any may be.
     """
-    k = len(points)
+    arrays = points.arrays
+    if among is not None:
+        in_contact = previous.id % len(points)
+        if not np.isin(in_contact, among, assume_unique=True).all():
+            among = np.union1d(among, in_contact).astype(np.int32)
+        previous = replace(previous, id=np.searchsorted(among, in_contact))
+        arrays = arrays._replace(tet=arrays.tet[among], weights=arrays.weights[among])  # of the others none is read
+    k = len(arrays.tet)
     nearby = NearbyPoints(np.empty(k, np.int32), np.empty((k, 3)), np.empty((k, 3)))
     along, is_near = np.empty((2, len(start))), np.ones(k, bool)
-    count = find_nearby_points(start, end, pose, box, tets, points.arrays, previous.arrays, along, is_near, nearby)
-    return nearby.select(slice(count))
+    count = find_nearby_points(start, end, pose, box, tets, arrays, previous.arrays, along, is_near, nearby)
+    found = nearby.select(slice(count))
+    return found if among is None else found._replace(point=among[found.point])
 
 
 @kernel(no_refcount=True)

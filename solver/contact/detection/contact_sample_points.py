@@ -59,6 +59,7 @@ class ContactPoints:
             points, (k,).
         yield_length: Length of that spring from which the target moves, ∞ for never [m], (k,).
         distance_bounds: Bounds of the distances of the points from colliders, by key (`DistanceBounds`).
+        near_points: The points near colliders, by key (`NearPoints`).
     """
 
     tet: Indices
@@ -71,6 +72,7 @@ class ContactPoints:
     binding_stiffness: Floats
     yield_length: Floats
     distance_bounds: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    near_points: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.tet)
@@ -94,6 +96,16 @@ class ContactPoints:
         return float(self.tet_size.max(initial=0.0))
 
     @functools.cached_property
+    def largest_lever(self) -> float:
+        """The largest Σ |weights|, by which a point moves at most farther than the nodes of its tet."""
+        return float(np.abs(self.weights).sum(axis=1).max(initial=1.0))
+
+    @functools.cached_property
+    def tet_count(self) -> int:
+        """How many tets have points."""
+        return len(np.unique(self.tet))
+
+    @functools.cached_property
     def stiffness(self) -> Floats:
         """Stiffness by elasticity and weight [N/m], (k,)."""
         return np.maximum(self.elastic_stiffness, self.weight_stiffness)
@@ -107,6 +119,17 @@ class ContactPoints:
         return replace(
             self, elastic_stiffness=own * self.elastic_stiffness, binding_stiffness=own * self.binding_stiffness
         )
+
+    def with_targets(self, tet: Indices, weights: Floats, yield_length: Floats) -> ContactPoints:
+        """Returns the same points where some have moved in the material, and keeps what that leaves alone.
+
+        Args:
+            tet, weights, yield_length: See the class.
+        """
+        moved = replace(self, tet=tet, weights=weights, yield_length=yield_length)
+        for name in ("largest_tet", "largest_lever", "tet_count", "stiffness"):
+            moved.__dict__[name] = getattr(self, name)
+        return moved
 
     def select(self, which: slice | npt.NDArray[np.int64]) -> ContactPoints:
         """Returns some of the points."""
@@ -132,7 +155,7 @@ class ContactPoints:
         return ContactPoints(*arrays)
 
 
-ARRAY_NAMES = tuple(each.name for each in fields(ContactPoints) if each.name != "distance_bounds")
+ARRAY_NAMES = tuple(each.name for each in fields(ContactPoints) if each.name not in ("distance_bounds", "near_points"))
 
 
 def contact_points(

@@ -164,5 +164,10 @@ class ContactState:
 ContactStateArrays = kernel_tuple("ContactStateArrays", ContactState)
 
 
+def no_surface_contacts() -> ContactSet:
+    """Returns no contacts of a scene with surfaces."""
+    return _with_empty_triangles(ContactSet.concatenate([]))
+
+
 def _with_empty_triangles(contacts: ContactSet) -> ContactSet:
     return replace(contacts, triangle=np.full(len(contacts), -1, np.int32), place=np.zeros((len(contacts), 3)))

@@ -32,11 +32,12 @@ from .contact_binding import (
     rotations_between,
 )
 from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
-from .contact_set import ContactSet, Int64s
+from .contact_set import ContactSet, Int64s, no_surface_contacts
 from .edge_contacts import EdgeContacts
 from .persistent_contacts import PersistentContacts
 from .release_crushed import is_released
 from .rigid_contact_places import meet_on_rigid_bodies
+from .surface_boxes import surfaces_may_meet
 from .surface_materials import ContactMaterials
 
 NO_ROTATIONS = np.zeros((0, 3, 3))
@@ -90,20 +91,30 @@ class SurfaceContacts:
             previous: Contacts of the step before, those with rigid colliders too.
             id_offset: Offset of ids of contacts to those of the search.
         """
-        self.x, self.id_offset = x, id_offset
+        self.x, self.id_offset, self.is_fixed = x, id_offset, is_fixed
+        self.previous = previous.select(slice(int(np.searchsorted(previous.id, id_offset)), None))
+        self.has_begun = False
+        if len(self.previous):
+            self._begin_search()
+
+    def _begin_search(self) -> None:
+        self.has_begun, own = True, self.previous
         self.is_movable = ~self.is_prescribed
-        if is_fixed is not None:
-            self.is_movable &= ~is_fixed[self.surfaces.nodes].all(axis=1)
-        self.start = self._vertex_positions(x, self.collider_surfaces.start)
-        own = previous.select(slice(int(np.searchsorted(previous.id, id_offset)), None))
+        if self.is_fixed is not None:
+            self.is_movable &= ~self.is_fixed[self.surfaces.nodes].all(axis=1)
+        self.start = self._vertex_positions(self.x, self.collider_surfaces.start)
         first_edge = int(np.searchsorted(own.id, self.first_edge_id))
         self.search = self.make_search(self.surfaces, self.start, self._previous_points(own.select(slice(first_edge))))
         if self.edges:
             of_edges = self._previous_edges(own.select(slice(first_edge, None)))
-            self.edges.begin(x, self.start, self.is_movable, self.first_edge_id, of_edges)
+            self.edges.begin(self.x, self.start, self.is_movable, self.first_edge_id, of_edges)
 
     def find(self, x: Floats) -> ContactSet:
         """Returns the contacts if nodes move to x [m], (n, 3); their carried positions are left to `attach`."""
+        if not self.has_begun:
+            if not surfaces_may_meet(self.collider_surfaces, self.model, self.x, x):
+                return no_surface_contacts()
+            self._begin_search()
         end = self._vertex_positions(x, self.collider_surfaces.end)
         found = self.search.find(end)
         normal = np.where(self.is_prescribed[found.point, None], -found.normal, found.normal)
@@ -160,6 +171,8 @@ class SurfaceContacts:
 
     def triangle_rotations(self, triangle: Indices) -> Floats:
         """Returns the rotations of triangles from rest to the start of the step, (k, 3, 3)."""
+        if not len(triangle):
+            return NO_ROTATIONS
         if not len(self.surfaces.triangles):  # a body of which only splinters are left
             return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
         corners = self.surfaces.triangles[triangle]
@@ -169,7 +182,7 @@ class SurfaceContacts:
         """Returns the surface on the other side of contacts, −1 for rigid colliders, (k,)."""
         surface, point = self._surface_and_point(id - self.id_offset)
         other = np.where(self.is_prescribed[point], self.surfaces.surface_of[point], surface)
-        if self.edges:
+        if self.edges and self.has_begun:
             is_edge = id >= self.first_edge_id
             other[is_edge] = self.edges.other_surfaces(id[is_edge])
         return np.where(id < self.id_offset, -1, other)

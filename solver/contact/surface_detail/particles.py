@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ...mechanics.state import State
 from ...mechanics.state_fields import DETAIL_FIELD
 from ...mesh.embedding import bind
 from ...mesh.geometry.local_thickness import local_thicknesses
 from ...mesh.geometry.triangle_surface import Surface
-from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.arrays import Floats, Indices
 from ..surfaces.surface_meshes import SurfacePart
 
 STORED = ("particle", "tet", "weights", "drift")
@@ -51,45 +50,56 @@ class DetailBody:
 
 @dataclass(frozen=True, eq=False)
 class ParticleTargets:
-    """Where the particles of a body are.
+    """Where some particles of a body are; all others are where its tets have them.
 
     Attributes:
-        tet, weights: Targets, in its own tets, (p,) and (p, 4).
-        drift: x_s − x_e [m], (p, 3).
+        particle: Which, rising, (q,).
+        tet, weights: Targets, in its own tets, (q,) and (q, 4).
+        drift: x_s − x_e [m], (q, 3).
     """
 
+    particle: Indices
     tet: Indices
     weights: Floats
     drift: Floats
 
     @staticmethod
-    def from_state(body: DetailBody, state: State) -> ParticleTargets:
-        """Returns the targets that a state has."""
+    def of_particles(body: DetailBody, particle: Indices) -> ParticleTargets:
+        """Returns some particles, rising, as they are made."""
         part = body.part
-        now = ParticleTargets(part.tet.copy(), part.weights.copy(), np.zeros_like(part.rest))
-        rows = stored_particles(body, state)
-        if len(rows):
-            _, now.tet[rows], now.weights[rows], now.drift[rows] = (
-                state.fields[DETAIL_FIELD.format(key=body.key, name=name)] for name in STORED
-            )
-        return now
+        return ParticleTargets(particle, part.tet[particle], part.weights[particle], np.zeros((len(particle), 3)))
+
+    @staticmethod
+    def from_state(body: DetailBody, state: State) -> ParticleTargets:
+        """Returns the particles that a state has."""
+        names = [DETAIL_FIELD.format(key=body.key, name=name) for name in STORED]
+        if names[0] not in state.fields:
+            return ParticleTargets.of_particles(body, np.zeros(0, np.int32))
+        return ParticleTargets(*(state.fields[name] for name in names))
 
     def store_in(self, body: DetailBody, state: State) -> None:
         """Stores the particles that are not where their tets would have them."""
-        moved = (self.tet != body.part.tet) | (self.weights != body.part.weights).any(axis=1) | self.drift.any(axis=1)
-        rows = np.flatnonzero(moved).astype(np.int32)
-        arrays: tuple[npt.NDArray, ...] = (rows, self.tet[rows], self.weights[rows], self.drift[rows])
-        for name, values in zip(STORED, arrays, strict=True):
-            state.fields[DETAIL_FIELD.format(key=body.key, name=name)] = values
+        tet, weights = body.part.tet[self.particle], body.part.weights[self.particle]
+        moved = (self.tet != tet) | (self.weights != weights).any(axis=1) | self.drift.any(axis=1)
+        for name in STORED:
+            state.fields[DETAIL_FIELD.format(key=body.key, name=name)] = getattr(self, name)[moved]
+
+    def with_particles(self, body: DetailBody, particle: Indices) -> ParticleTargets:
+        """Returns these and further particles, (r,), as they are made where they are not among these."""
+        every = np.union1d(self.particle, particle).astype(np.int32)
+        joined, own = ParticleTargets.of_particles(body, every), np.searchsorted(every, self.particle)
+        joined.tet[own], joined.weights[own], joined.drift[own] = self.tet, self.weights, self.drift
+        return joined
 
     def rest_positions(self, body: DetailBody, which: Indices | slice = slice(None)) -> Floats:
         """Returns the places of some targets in the material at rest [m], (q, 3)."""
-        return np.einsum("qa,qai->qi", self.weights[which], body.nodes[body.tets[self.tet[which]]])
+        corners = body.nodes[body.tets[self.tet[which]]]
+        return np.matmul(self.weights[which][:, None, :], corners)[:, 0]
 
 
 def depths(body: DetailBody, targets: ParticleTargets) -> Floats:
-    """Returns how far targets have moved in the material at rest [m], (p,)."""
-    return np.linalg.norm(targets.rest_positions(body) - body.part.rest, axis=1)
+    """Returns how far targets have moved in the material at rest [m], (q,)."""
+    return np.linalg.norm(targets.rest_positions(body) - body.part.rest[targets.particle], axis=1)
 
 
 def depth_limits(part: SurfacePart, max_depth: float) -> Floats:
@@ -103,7 +113,7 @@ def depth_limits(part: SurfacePart, max_depth: float) -> Floats:
 
 def stored_particles(body: DetailBody, state: State) -> Indices:
     """Returns the particles that are dented or pushed, rising, (q,)."""
-    return state.fields.get(DETAIL_FIELD.format(key=body.key, name="particle"), np.zeros(0, np.int32))
+    return ParticleTargets.from_state(body, state).particle
 
 
 def move_targets(body: DetailBody, targets: ParticleTargets, which: Indices, by: Floats, x: Floats) -> ParticleTargets:
@@ -111,9 +121,9 @@ def move_targets(body: DetailBody, targets: ParticleTargets, which: Indices, by:
 
     Args:
         body: The body.
-        targets: Of all its particles.
-        which: Those that move, (q,).
-        by: How far, where the tets are now [m], (q, 3).
+        targets: Of some of its particles.
+        which: Rows of those that move, (r,).
+        by: How far, where the tets are now [m], (r, 3).
         x: Positions of its nodes [m], (n, 3).
     """
     tets = body.tets[targets.tet[which]]
@@ -123,7 +133,8 @@ def move_targets(body: DetailBody, targets: ParticleTargets, which: Indices, by:
     along = np.linalg.solve(edges, by[:, :, None])[:, :, 0]
     change = np.concatenate([-along.sum(axis=1, keepdims=True), along], axis=1)
     at, moved = targets.rest_positions(body, which), np.einsum("qa,qai->qi", change, body.nodes[tets])
-    share = _share_within(at - body.part.rest[which], moved, body.max_depth[which])[:, None]
+    particle = targets.particle[which]
+    share = _share_within(at - body.part.rest[particle], moved, body.max_depth[particle])[:, None]
     tet, weights = targets.tet[which], targets.weights[which] + share * change
     least = np.minimum(targets.weights[which].min(axis=1), -WEIGHT_TOLERANCE)
     leaves = np.flatnonzero(weights.min(axis=1) < -WEIGHT_TOLERANCE)
@@ -131,9 +142,9 @@ def move_targets(body: DetailBody, targets: ParticleTargets, which: Indices, by:
         found = bind(body.nodes, body.tets, (at + share * moved)[leaves])
         tet[leaves], weights[leaves] = found.tet, found.weights
     stays_inside = weights.min(axis=1) >= least
-    out = ParticleTargets(targets.tet.copy(), targets.weights.copy(), targets.drift)
+    out = ParticleTargets(targets.particle, targets.tet.copy(), targets.weights.copy(), targets.drift)
     out.tet[which[stays_inside]], out.weights[which[stays_inside]] = tet[stays_inside], weights[stays_inside]
-    return ParticleTargets(indices(out.tet), floats(out.weights, -1, 4), out.drift)
+    return out
 
 
 def _edges(corners: Floats) -> Floats:

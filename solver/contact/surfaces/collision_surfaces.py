@@ -21,6 +21,9 @@ from .surface_trees import SurfaceTrees, VertexRings, make_trees
 Int64s = npt.NDArray[np.int64]
 Int8s = npt.NDArray[np.int8]
 
+KEPT_WITH_TARGETS = (
+    "trees", "pieces", "surface_of", "surface_of_triangle", "edges_may_touch", "source_rows", "levers",
+)  # fmt: skip
 MAX_CONTACTS_PER_SURFACE = 3  # places at which a point may touch one surface at the same time
 
 
@@ -135,6 +138,13 @@ class CollisionSurfaces:
         return np.repeat(np.arange(len(self.names), dtype=np.int32), np.diff(self.triangle_start))
 
     @functools.cached_property
+    def levers(self) -> Floats:
+        """The largest Σ |weights| of a vertex of each surface, (s,); 1 for colliders."""
+        lever = np.ones(len(self))
+        np.maximum.at(lever, self.surface_of, np.abs(self.weights).sum(axis=1))
+        return lever
+
+    @functools.cached_property
     def arrays(self) -> SurfaceArrays:
         """The surfaces as kernels take them."""
         return SurfaceArrays(*(getattr(self, name) for name in SurfaceArrays._fields))
@@ -172,7 +182,7 @@ class CollisionSurfaces:
             tet, weights, nodes, rest: See the class.
         """
         moved = replace(self, tet=tet, weights=weights, nodes=nodes, rest=rest)
-        for name in ("trees", "pieces", "surface_of", "surface_of_triangle", "edges_may_touch", "source_rows"):
+        for name in KEPT_WITH_TARGETS:
             moved.__dict__[name] = getattr(self, name)
         return moved
 

@@ -27,7 +27,7 @@ from ...mechanics.state import State
 from ...mechanics.state_fields import DETAIL_FIELD
 from ...mesh.geometry.face_edges import edge_ends, face_edges
 from ...mesh.geometry.welding import number_rows
-from ...runtime.arrays import Bools, Floats, Indices, floats, indices
+from ...runtime.arrays import Bools, Floats, Indices, indices
 from ...runtime.errors import SinewError
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
@@ -89,9 +89,10 @@ class SurfaceDents(Feature):
         tet, weights, length = points.tet.copy(), points.weights.copy(), points.yield_length.copy()
         now = [(body, ParticleTargets.from_state(body, state)) for body in moved]
         for body, targets in now:
-            tet[body.points], weights[body.points] = targets.tet + np.int32(body.first_tet), targets.weights
-            length[body.points][_is_deepest(body, targets)] = np.inf
-        points = replace(points, tet=tet, weights=weights, yield_length=length)
+            rows = body.points.start + targets.particle
+            tet[rows], weights[rows] = targets.tet + np.int32(body.first_tet), targets.weights
+            length[rows[_is_deepest(body, targets)]] = np.inf
+        points = points.with_targets(tet, weights, length)
         return points, None if materials is None else _moved_surfaces(model, now, materials)
 
     def after_part(self, model: Model, state: State, contacts: ContactStep | None) -> None:
@@ -99,34 +100,33 @@ class SurfaceDents(Feature):
         of_points = point_loads(contacts) if contacts is not None else None
         of_vertices = vertex_loads(contacts) if contacts is not None and contacts.surfaces else None
         for body in self.bodies:
-            if of_points is None:
-                loads = ParticleLoads.zero(len(body.part.rest))
-            else:
-                loads = ParticleLoads(of_points.force[body.points], of_points.excess[body.points])
+            own = [] if of_points is None else [of_points.within(body.points)]
             if of_vertices is not None and body.vertices is not None:
-                loads = ParticleLoads(
-                    loads.force + of_vertices.force[body.vertices], loads.excess + of_vertices.excess[body.vertices]
-                )
-            targets = ParticleTargets.from_state(body, state)
-            which = np.flatnonzero(loads.excess.any(axis=1))
-            if len(which):
+                own.append(of_vertices.within(body.vertices))
+            loads = ParticleLoads.sum(own)
+            targets = ParticleTargets.from_state(body, state).with_particles(body, indices(loads.point))
+            rows = np.searchsorted(targets.particle, loads.point)
+            yields = np.flatnonzero(loads.excess.any(axis=1))
+            if len(yields):
                 x = state.x[model.bodies[body.number].nodes]
-                targets = move_targets(body, targets, indices(which), loads.excess[which], x)
-            drift = np.zeros_like(loads.force)
+                targets = move_targets(body, targets, indices(rows[yields]), loads.excess[yields], x)
+            drift = np.zeros_like(targets.drift)
             if contacts is not None:
-                drift = loads.force / contacts.points.binding_stiffness[body.points, None]
-            ParticleTargets(targets.tet, targets.weights, floats(drift)).store_in(body, state)
+                stiffness = contacts.points.binding_stiffness[body.points.start + loads.point]
+                drift[rows] = loads.force / stiffness[:, None]
+            replace(targets, drift=drift).store_in(body, state)
 
     def move_render_positions(self, model: Model, state: State, number: int, out: Floats) -> None:
         """Draws render vertices where their particles are."""
         for body in self.bodies:
-            rows = stored_particles(body, state)
-            if body.number != number or not len(rows):
+            targets = ParticleTargets.from_state(body, state)
+            if body.number != number or not len(targets.particle):
                 continue
-            targets, is_moved = ParticleTargets.from_state(body, state), np.zeros(len(body.part.rest), bool)
-            is_moved[rows] = True
-            vertices = np.flatnonzero((body.of_vertex >= 0) & is_moved[np.maximum(body.of_vertex, 0)])
-            own = body.of_vertex[vertices]
+            row = np.full(len(body.part.rest), -1, np.int32)
+            row[targets.particle] = np.arange(len(targets.particle), dtype=np.int32)
+            own = np.where(body.of_vertex >= 0, row[np.maximum(body.of_vertex, 0)], -1)
+            vertices = np.flatnonzero(own >= 0)
+            own = own[vertices]
             corners = state.x[model.bodies[number].nodes][body.tets[targets.tet[own]]]
             out[vertices] = np.einsum("ka,kai->ki", targets.weights[own], corners) + targets.drift[own]
 
@@ -134,9 +134,9 @@ class SurfaceDents(Feature):
         """Returns how deep the deepest dent of every body is in the material at rest [m], and its stored particles."""
         found: BodyNumbers = {}
         for body in self.bodies:
-            rows = stored_particles(body, state)
-            deepest = float(depths(body, ParticleTargets.from_state(body, state)).max(initial=0.0))
-            found[body.key] = {"deepest_dent": deepest, "detail_particles": float(len(rows))}
+            targets = ParticleTargets.from_state(body, state)
+            deepest = float(depths(body, targets).max(initial=0.0))
+            found[body.key] = {"deepest_dent": deepest, "detail_particles": float(len(targets.particle))}
         return found
 
 
@@ -167,8 +167,8 @@ def _particle_of_vertex(vertices: Floats, particles: Floats) -> Indices:
 
 
 def _is_deepest(body: DetailBody, targets: ParticleTargets) -> Bools:
-    """Returns which targets are as deep as they may be and yield no more, (p,)."""
-    return depths(body, targets) > (1.0 - DEPTH_TOLERANCE) * body.max_depth
+    """Returns which targets are as deep as they may be and yield no more, (q,)."""
+    return depths(body, targets) > (1.0 - DEPTH_TOLERANCE) * body.max_depth[targets.particle]
 
 
 def _moved_surfaces(
@@ -179,11 +179,11 @@ def _moved_surfaces(
     tet, nodes = surfaces.tet.copy(), surfaces.nodes.copy()
     weights, rest, length = surfaces.weights.copy(), surfaces.rest.copy(), materials.points.yield_length.copy()
     for body, targets in now:
-        own = body.vertices
-        if own is None:
+        if body.vertices is None:
             continue
-        tet[own], weights[own] = targets.tet + np.int32(body.first_tet), targets.weights
-        nodes[own], rest[own] = model.tets[tet[own]], targets.rest_positions(body)
-        length[own][_is_deepest(body, targets)] = np.inf
-    points = replace(materials.points, tet=tet, weights=weights, yield_length=length)
+        rows = body.vertices.start + targets.particle
+        tet[rows], weights[rows] = targets.tet + np.int32(body.first_tet), targets.weights
+        nodes[rows], rest[rows] = model.tets[tet[rows]], targets.rest_positions(body)
+        length[rows[_is_deepest(body, targets)]] = np.inf
+    points = materials.points.with_targets(tet, weights, length)
     return replace(materials, surfaces=surfaces.with_targets(tet, weights, nodes, rest), points=points)
