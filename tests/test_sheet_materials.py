@@ -50,6 +50,7 @@ def test_a_changed_sheet_has_the_model_of_one_that_is_made_so(tmp_path: Path, pr
         wanted = getattr(made.sheets.hinges, name)
         np.testing.assert_allclose(getattr(found.sheets.hinges, name), wanted, rtol=1e-12)
         assert not np.allclose(getattr(run.built.model.sheets.hinges, name), wanted), "it was another one"
+    np.testing.assert_allclose(found.sheets.flexibility.values, made.sheets.flexibility.values, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.sheets.density, made.sheets.density, rtol=1e-12)
     for name in ("mass", "mass_damping", "stiffness_damping", "density"):
         np.testing.assert_allclose(getattr(found, name), getattr(made, name), rtol=1e-12)

@@ -134,8 +134,8 @@ def test_a_torn_sheet_has_the_energy_of_its_pieces() -> None:
     torn = make_model([sheet_part("sheet", X[origin], made.tets[:, :3], THICK)])
     now = replace(torn, tets=tets, sheets=model.sheets.torn(tets), pattern=model.pattern)
     x = X[origin] + 0.1 * rng.normal(size=(len(origin), 3))
-    expected = sheets.membrane_energy(X[origin], x, made.tets[:, :3], THICK, X[triangles[:, 1]] - X[triangles[:, 0]])
-    expected += sheets.bending_energy(X[origin], x, made.tets[:, :3], THICK)
+    of_pieces = X[origin], x, made.tets[:, :3], THICK, X[triangles[:, 1]] - X[triangles[:, 0]]
+    expected = sheets.membrane_energy(*of_pieces) + sheets.bending_energy(*of_pieces)
     bent = replace(model, X=X[origin], tets=tets, sheets=model.sheets.torn(tets))
     assert _energy(bent, x) == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(now.sheets.node_masses(tets, len(origin)), torn.mass, rtol=1e-13)

@@ -7,78 +7,81 @@ import dataclasses
 
 import numpy as np
 import pytest
-import scipy.integrate
 
-from fixtures.sheets import CLOTH, equilateral_strip, grid, settled, sheet_model
+from fixtures.sheets import (
+    CLOTH,
+    crossed_grid,
+    equilateral_strip,
+    grid,
+    random_grid,
+    right_grid,
+    settled,
+    sheet_model,
+    tips_of_strip,
+)
+from reference.elastica import elastica
 from sinew.solver.mechanics.sheets.sheet_elements import SheetMaterial
 from sinew.solver.runtime.arrays import Floats, Indices
 
-LENGTH, WIDTH = 0.1, 0.005  # of strips [m]
-EQUILATERAL = equilateral_strip((92, 4), WIDTH)
+LENGTH, WIDTH = 0.1, 0.005  # of strips to both sides of where they are held, and how wide they are [m]
+Mesh = tuple[Floats, Indices]
 
 
-def elastica(length: float, rigidity: float, load: float) -> Floats:
-    """Returns where the tip of a cantilever is that its own weight bends down [m], (2,): E I θ″ = −w (l − s) cos θ.
-
-    Args:
-        length: l [m].
-        rigidity: E I [N m²].
-        load: w [N/m].
-    """
-    s = np.linspace(0.0, length, 200)
-    found = scipy.integrate.solve_bvp(
-        lambda s, y: np.stack([y[1], -load * (length - s) * np.cos(y[0]) / rigidity]),
-        lambda begin, end: np.array([begin[0], end[1]]),
-        s,
-        np.zeros((2, len(s))),
-        tol=1.0e-10,
-        max_nodes=200_000,
-    )
-    assert found.status == 0
-    fine = np.linspace(0.0, length, 20_001)
-    angle = found.sol(fine)[0]
-    return np.array([np.mean(np.cos(angle)), -np.mean(np.sin(angle))]) * length
+def equilateral(cells: tuple[int, int], lengths: tuple[float, float]) -> Mesh:
+    """Returns a strip of equilateral triangles, stretched by what it lacks, (n, 3) and (t, 3)."""
+    across = cells[1]
+    rows = 2 * round(lengths[0] / (np.sqrt(3.0) * lengths[1] / across))
+    nodes, triangles = equilateral_strip((rows, across), lengths[1])
+    return nodes * [lengths[0] / nodes[:, 0].max(), 1.0, 1.0], triangles
 
 
-def tip_error(mesh: tuple[Floats, Indices], rows: int, material: SheetMaterial) -> float:
-    """Returns how far the tip of a strip is from that of the elastica, over the length.
+MESHES = {"right": right_grid, "alternating": grid, "crossed": crossed_grid, "random": random_grid}
+MESHES["equilateral"] = equilateral
 
-    A sheet that is held up to its second row of nodes is flat between both: it is held in the middle between them.
-    """
-    nodes, triangles = mesh
-    row = nodes[:, 0].max() / rows
-    length = nodes[:, 0].max() - 0.5 * row
-    x = settled(sheet_model(nodes, triangles, material, (2.0, 0.0)), nodes[:, 0] <= 1.001 * row)
-    tip = x[nodes[:, 0] == nodes[:, 0].max()].mean(axis=0)[[0, 2]] - [0.5 * row, 0.0]
-    h = material.thickness
-    expected = elastica(length, material.youngs_modulus * h**3 / 12.0, material.density * 9.81 * h)
-    error = float(np.linalg.norm(tip - expected)) / length
+
+def tips(mesh: Mesh, material: SheetMaterial, name: str) -> tuple[Floats, float]:
+    """Returns where the tips of a strip that is held in the middle come to rest, and how far off, over the length."""
+    tip = tips_of_strip(mesh, material)
+    length = 0.5 * mesh[0][:, 0].max()
+    h, nu = material.thickness, material.poisson_ratio
+    rigidity, load = material.youngs_modulus * h**3 / 12.0, material.density * 9.81 * h
+    narrow, wide = (elastica(length, each, load) for each in (rigidity, rigidity / (1.0 - nu * nu)))
+    off = float(np.linalg.norm(tip - narrow)) / length
+    sags = -np.array([tip[1], narrow[1], wide[1]]) / length
     print(
-        f"ν {material.poisson_ratio:.2f}, {len(nodes)} nodes: sags by {-tip[1] / length:.3f} l, off by {error:.2%} of l"
+        f"{name}, ν {nu:.2f}, {len(mesh[0])} nodes: sags by {sags[0]:.4f} l, elastica {sags[1]:.4f} l, of a wide plate "
+        f"{sags[2]:.4f} l; off by {off:.2%} of l"
     )
-    return error
+    return tip / length, off
+
+
+@pytest.mark.parametrize("poisson_ratio", [0.0, 0.3])
+@pytest.mark.parametrize("name", list(MESHES))
+def test_strips_of_any_triangles_bend_as_the_elastica(name: str, poisson_ratio: float) -> None:
+    material = dataclasses.replace(CLOTH, poisson_ratio=poisson_ratio)
+    for youngs_modulus in (1.0e6, 1.0e7):
+        stiff = dataclasses.replace(material, youngs_modulus=youngs_modulus)
+        assert tips(MESHES[name]((80, 2), (2.0 * LENGTH, WIDTH)), stiff, name)[1] < 0.01
+    narrow = (40, 1), (2.0 * LENGTH, WIDTH)
+    assert tips(MESHES[name](*narrow), material, f"{name}, one cell across")[1] < 0.01
 
 
 @pytest.mark.parametrize("law", ["stvk", "stable-neo-hookean"])
 @pytest.mark.parametrize("youngs_modulus", [1.0e6, 3.0e6, 1.0e7, 1.0e8])
-def test_strips_of_equilateral_triangles_bend_as_the_elastica(youngs_modulus: float, law: str) -> None:
+def test_soft_and_stiff_strips_bend_as_the_elastica(youngs_modulus: float, law: str) -> None:
     material = dataclasses.replace(CLOTH, youngs_modulus=youngs_modulus, law=law)
-    assert tip_error(EQUILATERAL, 92, material) < 0.01
+    assert tips(equilateral((80, 2), (2.0 * LENGTH, WIDTH)), material, law)[1] < 0.01
 
 
-# what angles cannot do; bounds were set after these were measured: 0.6, 1.9, 4.0 and 8.5 %
-@pytest.mark.parametrize(
-    ("mesh", "rows", "poisson_ratio", "bound"),
-    [
-        (EQUILATERAL, 92, 1.0 / 3.0, 0.01),
-        (EQUILATERAL, 92, 0.0, 0.025),
-        (grid((80, 4), (LENGTH, WIDTH)), 80, 0.0, 0.05),
-        (grid((40, 1), (LENGTH, WIDTH)), 40, 0.0, 0.1),
-    ],
-    ids=["one third", "zero", "grid", "narrow grid"],
-)
-def test_other_strips_bend_farther(mesh: tuple[Floats, Indices], rows: int, poisson_ratio: float, bound: float) -> None:
-    assert tip_error(mesh, rows, dataclasses.replace(CLOTH, poisson_ratio=poisson_ratio)) < bound
+@pytest.mark.parametrize("name", list(MESHES))
+def test_wide_sheets_bend_as_plates(name: str) -> None:
+    """As wide as long: with ν = 0 as the elastica, else between those of a strip and of a plate without end."""
+    for poisson_ratio in (0.0, 0.3):
+        stiff = dataclasses.replace(CLOTH, youngs_modulus=1.0e7, poisson_ratio=poisson_ratio)
+        tip, off = tips(MESHES[name]((40, 20), (2.0 * LENGTH, LENGTH)), stiff, f"{name}, wide")
+        rigidity, load = stiff.youngs_modulus * stiff.thickness**3 / 12.0, stiff.density * 9.81 * stiff.thickness
+        narrow, wide = (elastica(LENGTH, rigidity / k, load)[1] / LENGTH for k in (1.0, 1.0 - poisson_ratio**2))
+        assert off < 0.01 if poisson_ratio == 0.0 else narrow - 0.001 < tip[1] < wide + 0.001
 
 
 def test_hanging_cloth_comes_nearer_to_a_finer_one() -> None:

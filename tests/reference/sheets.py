@@ -54,23 +54,44 @@ def angle(x: Floats, hinge: tuple[int, ...]) -> float:
     return float(-np.sign(one @ (d - a)) * folded)
 
 
-def bending_energy(X: Floats, x: Floats, triangles: Indices, material: SheetMaterial) -> float:
-    """Returns the energy of all edges of an isotropic sheet [J]."""
-    plate = material.youngs_modulus * material.thickness**3 / 12.0 / (1.0 - material.poisson_ratio**2)
-    at_edge: dict[frozenset[int], list[int]] = {}
-    for corners in triangles.tolist():
+def bending_energy(X: Floats, x: Floats, triangles: Indices, material: SheetMaterial, axes: Floats) -> float:
+    """Returns the energy of Morley's triangles whose sides turn so that it is least [J].
+
+    Each triangle takes a share of the bend at each of its sides, which makes its curvature Σ φ |e| n nᵀ / A; shares of
+    both triangles at an edge make up its bend, and one at a free edge is as it likes.
+    """
+    C11, C22, C12, G = material.moduli * material.thickness**3 / 12.0
+    plate = np.array([[C11, C12, 0.0], [C12, C22, 0.0], [0.0, 0.0, G]])
+    at_edge: dict[frozenset[int], list[tuple[int, int]]] = {}
+    stiffness = np.zeros((3 * len(triangles), 3 * len(triangles)))
+    for number, (corners, axis) in enumerate(zip(triangles.tolist(), axes, strict=True)):
+        rest = plane_frame(X[corners], axis)
+        area = 0.5 * abs(np.linalg.det(rest[1:] - rest[0]))
+        columns = []
         for k in range(3):
-            at_edge.setdefault(frozenset((corners[k], corners[k - 1])), []).append(corners[k - 2])
-    total = 0.0
-    for edge, opposite in at_edge.items():
-        if len(opposite) != 2:
-            continue
-        a, b = sorted(edge)
-        hinge = (a, b, *opposite)
-        areas = sum(0.5 * np.linalg.norm(np.cross(X[b] - X[a], X[c] - X[a])) for c in opposite)
-        bent = angle(x, hinge) - angle(X, hinge)
-        total += 0.5 * plate * np.sum((X[b] - X[a]) ** 2) / areas * bent**2
-    return total
+            side = rest[k - 1] - rest[k - 2]
+            n, length = np.array([side[1], -side[0]]) / np.linalg.norm(side), np.linalg.norm(side)
+            columns.append(length / area * np.array([n[0] ** 2, n[1] ** 2, 2.0 * n[0] * n[1]]))
+            at_edge.setdefault(frozenset((corners[k - 1], corners[k - 2])), []).append((number, k))
+        B = np.stack(columns, axis=1)
+        own = slice(3 * number, 3 * number + 3)
+        stiffness[own, own] = area * B.T @ plate @ B
+    rows, bends = [], []
+    for edge, sides in at_edge.items():
+        if len(sides) == 2:
+            row = np.zeros(len(stiffness))
+            row[[3 * number + k for number, k in sides]] = 1.0
+            (first, k), (second, m) = sides
+            corner, other = int(triangles[first, k]), int(triangles[second, m])
+            a, b = int(triangles[first, k - 2]), int(triangles[first, k - 1])
+            assert {a, b} == edge
+            rows.append(row)
+            bends.append(angle(x, (a, b, corner, other)) - angle(X, (a, b, corner, other)))
+    A = np.array(rows)
+    whole = np.block([[stiffness, A.T], [A, np.zeros((len(A), len(A)))]])
+    shares = np.linalg.lstsq(whole, np.concatenate([np.zeros(len(stiffness)), bends]), rcond=1e-13)[0]
+    shares = shares[: len(stiffness)]
+    return 0.5 * float(shares @ stiffness @ shares)
 
 
 def gradient(energy: Callable[[Floats], float], x: Floats, step: float) -> Floats:

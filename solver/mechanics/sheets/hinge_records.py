@@ -16,7 +16,15 @@ from ...runtime.threads.thread_pool import run_parts
 from ..hyperelastic.jacobi_eigen_dense import project_semidefinite_dense
 from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
 from .sheet_elements import SheetElements
-from .sheet_kernels import HingeArrays, hinge_damping, hinge_derivatives, write_blocks, write_forces
+from .sheet_kernels import (
+    BentHinges,
+    HingeArrays,
+    bend_hinges,
+    hinge_damping,
+    hinge_derivatives,
+    write_blocks,
+    write_forces,
+)
 from .strand_kernels import StrandArrays, strand_damping, strand_derivatives
 
 UPPER = np.array(TET_EDGES, np.int64)  # nodes of the blocks of a hinge above the diagonal
@@ -44,7 +52,8 @@ def write_hinge_records(
         smallest: The smallest stretch, 1 where nothing can be turned inside out, (m,), out.
         record: (m, RECORD_LENGTH), out.
     """
-    _write_records(hinge_derivatives, sheets.tets, sheets.hinges, tets, x, wanted, clamp, (energy, smallest, record))
+    bent = bent_hinges(sheets, tets, x)
+    _write_records(hinge_derivatives, sheets.tets, bent, tets, x, wanted, clamp, (energy, smallest, record))
     if sheets.strands is not None:  # the hinges among which they are have left zeros
         strands = sheets.strands
         _write_records(
@@ -52,10 +61,23 @@ def write_hinge_records(
         )
 
 
+def bent_hinges(sheets: SheetElements, tets: Indices, x: Floats) -> BentHinges:
+    """Returns the hinges of a model with their bends and moments; for the arguments see `write_hinge_records`."""
+    hinges, rows = sheets.hinges, sheets.tets
+    bending, bent = hinges.bending.copy(), np.empty(len(rows))
+    parts = partition(len(rows))
+
+    def run(part: int) -> None:
+        bend_hinges(*parts[part], rows, tets, x, hinges.rest_angle, bending, bent)
+
+    run_parts(len(parts), run)
+    return BentHinges(hinges._replace(bending=bending), bent, sheets.flexibility.moments(bent))
+
+
 def _write_records(
     derivatives: Callable[..., None],
     rows: Indices,
-    elements: HingeArrays | StrandArrays,
+    elements: BentHinges | StrandArrays,
     tets: Indices,
     x: Floats,
     wanted: int,

@@ -5,15 +5,12 @@ Every edge between two triangles is a hinge: the nodes of the edge, then those o
 one of its hinges. So the blocks of a sheet are in the pattern of the model, and whatever names a tet and four weights,
 such as a pin, a spring or a contact, may name a place of a sheet.
 
-An angle has the stiffness k = D |e|² / (A₁ + A₂), with D = E h³ / 12 (1 − ν²): on a grid and on equilateral triangles a
-sheet that is rolled up to a cylinder then has the energy ½ D κ² per area. The source has 3 |e|² / (A₁ + A₂) and leaves
-the factor open. An orthotropic sheet takes for E / (1 − ν²) what resists a stretch across the edge.
+Angles resist together, as `bending_flexibility.py` says. For the tangent alone each has the stiffness k = D |e|² /
+(A₁ + A₂) of its own, with D = E h³ / 12 (1 − ν²), or of an orthotropic sheet what resists a bend across the edge: on a
+grid and on equilateral triangles a sheet that is rolled up to a cylinder then has the energy ½ D κ² per area. The
+source has 3 |e|² / (A₁ + A₂) and leaves the factor open.
 
-Angles know nothing of ν. On equilateral triangles they resist as a plate of Poisson's ratio −1/3, whose narrow strip is
-8/9 as stiff as a wide one, as that of 1/3 is: so a strip of ν = 0.3 bends as it should, and one of ν = 0 too far. On
-other triangles strips are softer still, at most on grids of one cell across (tests/validate_sheets.py measures it).
-
-Source: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells.
+Source of k: Grinspun, Hirani, Desbrun and Schröder 2003, Discrete shells.
 """
 
 from __future__ import annotations
@@ -27,6 +24,7 @@ import numpy.typing as npt
 from ...mesh.sheet_mesh import MIN_AREA_SHARE, check_areas, sheet_tets, triangle_edges
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
+from .bending_flexibility import BendingFlexibility, make_bending_flexibility, rigid_hinges
 from .membrane_kernels import STABLE_NEO_HOOKEAN, STVK
 from .sheet_kernels import HingeArrays
 from .strand_elements import StrandElements
@@ -69,6 +67,17 @@ class SheetMaterial:
         shear = E1 / (2.0 * (1.0 + nu)) if self.shear_modulus is None else self.shear_modulus
         return np.array([E1 / plane, E2 / plane, nu * E2 / plane, shear])
 
+    @property
+    def plate_compliance(self) -> Floats:
+        """s₁₁, s₂₂, s₁₂ and s₃₃ of the inverse of the bending stiffness [1 / N m], (4,); D = 1 where it is zero."""
+        if self.bending_stiffness is None:
+            d11, d22, d12, d33 = self.thickness**3 / 12.0 * self.moduli
+        else:
+            nu = self.poisson_ratio
+            d11, d22, d12, d33 = (self.bending_stiffness or 1.0) * np.array([1.0, 1.0, nu, 0.5 * (1.0 - nu)])
+        determinant = d11 * d22 - d12 * d12
+        return np.array([d22 / determinant, d11 / determinant, -d12 / determinant, 1.0 / d33])
+
 
 @dataclass(frozen=True, eq=False)
 class SheetElements:
@@ -78,12 +87,14 @@ class SheetElements:
         tets: Which tets of the model they are, rising, (h,).
         hinges: What they are made of.
         density: Of their triangles [kg/m³], (t,).
+        flexibility: How much they bend under their moments.
         strands: Edges without faces, whose tets are among `tets`, where nothing else resists; None: there are none.
     """
 
     tets: Indices
     hinges: HingeArrays
     density: Floats
+    flexibility: BendingFlexibility
     strands: StrandElements | None = None
 
     def of_tets(self, rows: Indices) -> SheetElements | None:
@@ -98,7 +109,8 @@ class SheetElements:
         picked = (np.ascontiguousarray(values[triangles]) for values in rest)
         hinges = HingeArrays(h.bending[own], h.rest_angle[own], start, *picked)
         places, density = np.searchsorted(rows, self.tets[own]).astype(np.int32), self.density[triangles]
-        return SheetElements(places, hinges, density, self.strands.of_tets(rows) if self.strands else None)
+        strands = self.strands.of_tets(rows) if self.strands else None
+        return SheetElements(places, hinges, density, self.flexibility.of_hinges(own), strands)
 
     def torn(self, tets: Indices) -> SheetElements:
         """Returns the same where nodes have split and tets have the nodes `tets`, (m, 4): torn edges do not bend.
@@ -106,12 +118,14 @@ class SheetElements:
         A hinge whose edge has torn names the last corner of its first triangle twice.
         """
         is_flat = tets[self.tets, 3] == tets[self.tets, 2]
-        return replace(self, hinges=self.hinges._replace(bending=np.where(is_flat, 0.0, self.hinges.bending)))
+        hinges = self.hinges._replace(bending=np.where(is_flat, 0.0, self.hinges.bending))
+        flexibility = replace(self.flexibility, bends=self.flexibility.bends & ~is_flat)
+        return replace(self, hinges=hinges, flexibility=flexibility)
 
     def moved(self, first_tet: int) -> SheetElements:
         """Returns the same hinges as tets of a model where theirs begin at `first_tet`."""
         strands = self.strands.moved(first_tet) if self.strands else None
-        return SheetElements(self.tets + np.int32(first_tet), self.hinges, self.density, strands)
+        return replace(self, tets=self.tets + np.int32(first_tet), strands=strands)
 
     def scaled(self, factor: Floats, tets: Indices) -> SheetElements:
         """Returns the same, so many times as long and wide at rest at the nodes, (n,), of the model's tets, (m, 4)."""
@@ -169,7 +183,8 @@ class SheetElements:
         )
         tets, density = (np.concatenate([getattr(group, name) for group in groups]) for name in ("tets", "density"))
         strands = StrandElements.concatenate([group.strands for group in groups if group.strands])
-        return SheetElements(tets, joined, density, strands)
+        flexibility = BendingFlexibility.concatenate([group.flexibility for group in groups])
+        return SheetElements(tets, joined, density, flexibility, strands)
 
     def with_strands(self, strands: StrandElements | None) -> SheetElements:
         """Returns the same and strands whose tets, counted from 0, follow its own."""
@@ -183,7 +198,8 @@ class SheetElements:
             triangle_start=np.concatenate([h.triangle_start, start]),
         )
         tets = np.arange(len(self.tets) + count, dtype=np.int32)
-        return SheetElements(tets, hinges, self.density, strands.moved(len(self.tets)))
+        flexibility = BendingFlexibility.concatenate([self.flexibility, rigid_hinges(count)])
+        return SheetElements(tets, hinges, self.density, flexibility, strands.moved(len(self.tets)))
 
 
 def no_triangles() -> tuple[Indices, SheetElements]:
@@ -192,7 +208,7 @@ def no_triangles() -> tuple[Indices, SheetElements]:
     types = (np.int32, np.float64, np.float64, np.int8, np.float64)
     rest = (np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True))
     hinges = HingeArrays(none, none, np.zeros(1, np.int32), *rest)
-    return np.zeros((0, 4), np.int32), SheetElements(np.zeros(0, np.int32), hinges, none)
+    return np.zeros((0, 4), np.int32), SheetElements(np.zeros(0, np.int32), hinges, none, rigid_hinges(0))
 
 
 def axes_from_uv(nodes: Floats, triangles: Indices, uv: Floats, name: str) -> Floats:
@@ -275,8 +291,10 @@ def make_sheet_elements(
         np.full(len(triangles), MEMBRANE_LAWS[material.law], np.int8),
         np.tile(moduli, (len(triangles), 1)),
     )
+    flat = np.concatenate([np.zeros((len(triangles), 2, 1)), flat_edges], axis=2).transpose(0, 2, 1)
+    flexibility = make_bending_flexibility(flat, area, hinges, sides, triangles, material.plate_compliance)
     rows = np.arange(len(hinges), dtype=np.int32)
-    return hinges, SheetElements(rows, arrays, np.full(len(triangles), material.density, np.float64))
+    return hinges, SheetElements(rows, arrays, np.full(len(triangles), material.density, np.float64), flexibility)
 
 
 def rest_angles(nodes: Floats, hinges: Indices) -> Floats:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Energy, forces, stiffness and damping of hinges: two triangles and the edge between them, four nodes.
 
-A hinge with the dihedral angle θ at its edge, and θ₀ at rest, has the energy ½ k (θ − θ₀)² beside that of those of its
-triangles that belong to it. All is computed in the places d of its nodes 1, 2 and 3 relative to node 0, and the Hessian
-in d is made positive semi-definite as a whole: what is pressed does no harm where the rest outweighs it.
+A hinge with the dihedral angle θ at its edge, and θ₀ at rest, is bent by φ = θ − θ₀. It has the energy ½ M φ, with its
+moment M (`bending_flexibility.py`), beside that of those of its triangles that belong to it. All is computed in the
+places d of its nodes 1, 2 and 3 relative to node 0, and the Hessian in d is made positive semi-definite as a whole:
+what is pressed does no harm where the rest outweighs it. In it angles resist each for itself, with k φ, and so Newton's
+method takes more iterations where bending outweighs inertia; forces and energies are exact.
 
 What is left is the record of a tet (`mechanics/hyperelastic/tet_kernels.py`): forces on nodes 1 to 3, and six blocks.
 """
@@ -18,7 +20,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
-from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, WITH_TANGENT
+from ..hyperelastic.tet_kernels import BLOCKS_OFFSET, ENERGY_ONLY, WITH_TANGENT
 from .dihedral_angle import dihedral_angle
 from .membrane_kernels import membrane, strain_stiffness
 
@@ -29,7 +31,7 @@ class HingeArrays(NamedTuple):
     """What h hinges and the t triangles that belong to them are made of.
 
     Attributes:
-        bending: Stiffness k of the angle [N m], (h,).
+        bending: Stiffness k of the angle in the tangent [N m], zero where it does not bend, (h,).
         rest_angle: θ₀, (h,).
         triangle_start: Where the triangles of each hinge begin, (h + 1,).
         corners: Of each triangle, which of the four nodes of its hinge they are, (t, 3).
@@ -47,6 +49,21 @@ class HingeArrays(NamedTuple):
     volume: Floats
     law: npt.NDArray[np.int8]
     moduli: Floats
+
+
+class BentHinges(NamedTuple):
+    """Hinges at some places of nodes.
+
+    Attributes:
+        hinges: What they are made of; `bending` is zero of those whose triangles have no normals there, for which φ is
+            zero.
+        bent: φ, (h,).
+        moment: M = ∂E/∂φ [N m], (h,).
+    """
+
+    hinges: HingeArrays
+    bent: Floats
+    moment: Floats
 
 
 @kernel(device_only=True)
@@ -94,7 +111,29 @@ def add_membrane_hessian(scale, g, H, hessian):
 
 
 @kernel()
-def hinge_derivatives(begin, end, wanted, rows, tets, x, hinges, energy, smallest, gradient, hessian):
+def bend_hinges(begin, end, rows, tets, x, rest_angle, bending, bent):
+    """Writes how far hinges are bent; where triangles have no normals they do not bend.
+
+    Args:
+        begin, end, rows, tets, x: See `hinge_derivatives`.
+        rest_angle, bending: See `HingeArrays`; the latter changed.
+        bent: φ, (h,), out.
+    """
+    d, slope, unused = np.empty((3, 3)), np.empty((3, 3)), np.empty((0, 0))
+    for hinge in range(begin, end):
+        bent[hinge] = 0.0
+        if bending[hinge] > 0.0:
+            load_relative(tets[rows[hinge]], x, d)
+            has_normals, angle = dihedral_angle(d, False, slope, unused)
+            if has_normals:
+                angle -= rest_angle[hinge]
+                bent[hinge] = angle - TURN * math.floor(angle / TURN + 0.5)  # angles jump where a sheet lies on itself
+            else:
+                bending[hinge] = 0.0
+
+
+@kernel()
+def hinge_derivatives(begin, end, wanted, rows, tets, x, bent_hinges, energy, smallest, gradient, hessian):
     """Writes energies of hinges, and where wanted their derivatives in d, which are not clamped.
 
     Args:
@@ -103,13 +142,14 @@ def hinge_derivatives(begin, end, wanted, rows, tets, x, hinges, energy, smalles
         rows: Which tets of the model the hinges are, (h,).
         tets: Nodes of all tets, (m, 4).
         x: Node positions [m], (n, 3).
-        hinges: `HingeArrays`.
+        bent_hinges: `BentHinges`.
         energy: [J], (m,), out.
         smallest: (m,), out: 1, since no triangle can be turned inside out.
         gradient: [N], (end − begin, 3, 3), out.
         hessian: [N/m], (end − begin, 9, 9), out; empty where not wanted.
     """
-    bending, rest_angle, triangle_start, corners, rest_inverse, volume, law, moduli = hinges
+    hinges, bent, moment = bent_hinges
+    bending, _, triangle_start, corners, rest_inverse, volume, law, moduli = hinges
     d, g, F, P, H = np.empty((3, 3)), np.empty((3, 2)), np.empty((3, 2)), np.empty((3, 2)), np.empty((6, 6))
     slope, curvature = np.empty((3, 3)), np.empty((9, 9))
     for hinge in range(begin, end):
@@ -130,19 +170,17 @@ def hinge_derivatives(begin, end, wanted, rows, tets, x, hinges, energy, smalles
                 add_membrane_hessian(volume[triangle], g, H, hessian[place])
         k = bending[hinge]
         if k > 0.0:
-            has_normals, angle = dihedral_angle(d, wanted == WITH_TANGENT, slope, curvature)
-            if has_normals:
-                bent = angle - rest_angle[hinge]
-                bent -= TURN * math.floor(bent / TURN + 0.5)  # angles jump by a turn where a sheet lies flat on itself
-                total += 0.5 * k * bent * bent
+            total += 0.5 * moment[hinge] * bent[hinge]
+            if wanted != ENERGY_ONLY:
+                dihedral_angle(d, wanted == WITH_TANGENT, slope, curvature)
                 for a in range(3):
                     for i in range(3):
-                        G[a, i] += k * bent * slope[a, i]
-                if wanted == WITH_TANGENT:
-                    for i in range(9):
-                        for j in range(9):
-                            product = slope[i // 3, i % 3] * slope[j // 3, j % 3]
-                            hessian[place, i, j] += k * (product + bent * curvature[i, j])
+                        G[a, i] += moment[hinge] * slope[a, i]
+            if wanted == WITH_TANGENT:
+                for i in range(9):
+                    for j in range(9):
+                        product = slope[i // 3, i % 3] * slope[j // 3, j % 3]
+                        hessian[place, i, j] += k * product + moment[hinge] * curvature[i, j]
         energy[tet], smallest[tet] = total, 1.0
 
 

@@ -41,6 +41,7 @@ def with_sheet_materials(model: Model, before: Mapping[int, Body], bodies: Mappi
         return model
     sheets, hinges, strands = model.sheets, model.sheets.hinges, model.sheets.strands
     bending, moduli, of_triangles = hinges.bending.copy(), hinges.moduli.copy(), sheets.density.copy()
+    flexibility = sheets.flexibility
     names = ("density", "mass", "mass_damping", "stiffness_damping")
     made = {name: getattr(model, name).copy() for name in names}
     for number, body in bodies.items():
@@ -49,13 +50,15 @@ def with_sheet_materials(model: Model, before: Mapping[int, Body], bodies: Mappi
         own = slice(*hinges.triangle_start[[first, last]].tolist())
         bending[first:last] *= _ratio(plate.bending_stiffness, sheet_material(before[number]).bending_stiffness)
         moduli[own], of_triangles[own] = plate.moduli, plate.density
+        flexibility = flexibility.with_compliance(slice(first, last), plate.plate_compliance)
         if strands is not None:
             strands = strands.changed(of_model.tets, sheet_material(before[number]), plate)
         made["density"][of_model.tets] = plate.density
         made["mass"][of_model.nodes] *= plate.density / before[number].material.density
         made["mass_damping"][of_model.nodes] = body.material.mass_damping
         made["stiffness_damping"][of_model.tets] = body.material.stiffness_damping
-    changed = SheetElements(sheets.tets, hinges._replace(bending=bending, moduli=moduli), of_triangles, strands)
+    bent = hinges._replace(bending=bending, moduli=moduli)
+    changed = SheetElements(sheets.tets, bent, of_triangles, flexibility, strands)
     return replace(model, sheets=changed, **made)
 
 
