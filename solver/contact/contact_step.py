@@ -107,11 +107,11 @@ class ContactStep:
         self.predicted_normal_force = self._measure(without_gravity)[0]
         self.contact_state.is_active = (self.predicted_normal_force > 0.0) | (self.previous_normal_force > 0.0)
         # what is reached by velocity alone begins with springs: the full force of yielding would throw it back
-        limit = STILL_YIELDING * self.contact_state.yield_force
-        np.greater_equal(self.previous_normal_force, limit, out=self.contact_state.yields)
+        self.contact_state.yields[:] = self.previous_normal_force >= STILL_YIELDING * self.contact_state.yield_force
         self._record_active()
         if surfaces:
             self.keep_earliest()
+        self.may_push = self.contact_state.is_active | np.isin(self.contact_set.id, self.previous.id)
 
     def keep_earliest(self) -> None:
         """Leaves active, of contacts predicted from velocities, those that bodies reach first."""
@@ -123,6 +123,12 @@ class ContactStep:
     def expect_pieces(self, is_piece: Bools) -> None:
         """Lets groups of some islands, the pieces of broken bodies, (islands,), take more solves."""
         self.active_set.is_piece = is_piece
+
+    def expect(self, which: Bools, pushes: Bools, kappa: Floats) -> None:
+        """Sets for some contacts whether they push in the next solve, and their friction κ, (k,) each."""
+        self.contact_state.act(which, pushes, kappa)
+        self.active_set.is_globalised = True
+        self._record_active()
 
     def brake_by_springs(self, is_splinter: Bools) -> None:
         """Lets the spring κ brake some islands, (islands,), in the first solve, instead of a constant friction.
@@ -175,13 +181,10 @@ class ContactStep:
     def update(self, x: Floats, is_wrong: Bools | None = None, chords: ChordEnds | None = None) -> bool:
         """Updates the active set by the end of a solve; returns whether the step needs another solve.
 
-        Forces are those that acted in the solve. Measured where a rigid body has turned to, contacts would be off by
-        ω² Δt² / 2 times their lever arm, which the next solve takes away again, and would push and pull in turn.
-
         Args:
             x: Node positions [m], (n, 3).
             is_wrong: Islands that need another solve whatever their contacts say, (islands,); None: none.
-            chords: Where the solve had what has turned since; None: nothing has.
+            chords: Where the solve had what has turned since: forces are those that acted there. None: nothing has.
         """
         self.chords = chords
         measured = self._measure_solve(x)
@@ -193,6 +196,8 @@ class ContactStep:
             deactivate_unreached(contacts.id, self.previous.id, self.contact_set.id, first, is_active, measured[0])
         self.measured_positions, self.measured = x, measured
         self._record_active()
+        # planes of all others end before the points reach them
+        self.may_push = self.was_active | np.isin(self.contact_set.id, np.union1d(contacts.id, self.previous.id))
         return self.active_set.update(self.contact_set, self.rigid_count(), self.contact_state, *measured, is_wrong)
 
     @property

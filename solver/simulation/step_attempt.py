@@ -17,6 +17,7 @@ from ..constraints.linearised_potentials import LinearisedPotentials
 from ..constraints.pair_forces import PairForces
 from ..constraints.point_forces import PointForces
 from ..contact.active_set.active_set import MAX_SOLVES_AT_IMPACT
+from ..contact.active_set.rigid_contact_solve import RigidContactSolve, can_solve
 from ..integrators.integrator_choice import step
 from ..integrators.step_input import ContactCallbacks, StepOptions
 from ..integrators.step_report import StepReport
@@ -34,6 +35,7 @@ from ..scene.gravity import gravity_at
 from .build_contact_step import make_contact_step
 from .current_model import present_flesh
 from .flesh_equilibrium_interpolation import PoseInterpolation
+from .rigid_body_step import rigid_body_step
 from .simulated_scene import SimulatedScene
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart
@@ -99,6 +101,17 @@ class StepAttempt:
         self.may_repeat = self.contacts is not None and self.dynamics is None
         self._choose_rotations(part.turns_solves or self._spins_fast())
         self._linearise_potentials()
+        self.rigid_contacts = self._rigid_contact_solve()
+
+    def _rigid_contact_solve(self) -> RigidContactSolve | None:
+        """Returns what solves the step where all bodies are rigid and meet nothing but contacts; None elsewhere."""
+        model, bounds = self.model, self.bounds
+        if self.contacts is None or self.dynamics is not None or not can_solve(model, bounds.is_fixed):
+            return None
+        if bounds.potentials or bounds.surface_potentials or bounds.joints is not None:
+            return None
+        fixed = None if bounds.is_fixed is None else (bounds.is_fixed, floats(bounds.fixed_target))
+        return RigidContactSolve(model, self.before, self.gravity, self.part.dt, bounds.point_forces, fixed)
 
     def _linearise_potentials(self) -> None:
         """Linearises potentials, but for what acts in Newmark's substeps: these take it anew."""
@@ -177,6 +190,8 @@ class StepAttempt:
             SolveFailed: Numbers did not stay finite.
         """
         contacts, state = self.contacts, self.state
+        if contacts and self.rigid_contacts:
+            return rigid_body_step(self.model, state, self.bounds, contacts, self.rigid_contacts, self.part.dt)
         relinearises = TETS_FIELD in state.fields or self.has_surfaces or self.relinearises
         callbacks = ContactCallbacks(
             update=self.respond,

@@ -29,8 +29,8 @@ UPPER_BOX_ROTATION = np.array(
 def compile_surface_contacts() -> None:
     """Takes steps in which a box falls on another."""
     low, high = _box("low", 0.0, np.eye(3)), _box("high", 1.0 + DROP_HEIGHT, UPPER_BOX_ROTATION)
-    sheet = replace(high, meshing=Meshing(SHEET))
-    for pair in ((low, high), (low, sheet), (replace(low, meshing=Meshing(RIGID)), sheet)):
+    sheet, rigid = replace(high, meshing=Meshing(SHEET)), replace(low, meshing=Meshing(RIGID))
+    for pair in ((low, high), (low, sheet), (rigid, sheet), (rigid, replace(high, meshing=Meshing(RIGID)))):
         _let_fall(*pair)
 
 

@@ -11,15 +11,18 @@ Source: Müller, Dorsey, McMillan, Jagnow, Cutler (2002), sections 4.3 and 4.4; 
 from .core_selection import find_core, whole_core
 from .core_validation import check_cores
 from .reduced_solve import LinearSystem, effective_forces, nodes_with_cores, nodes_with_hinges, solve_with_cores
+from .rigid_body_batch import batch_numbers, rigid_body_batch
 from .rotation_update import rigid_velocities, rotate_cores
 
 __all__ = [
     "LinearSystem",
     "effective_forces",
+    "batch_numbers",
     "check_cores",
     "find_core",
     "nodes_with_cores",
     "nodes_with_hinges",
+    "rigid_body_batch",
     "rigid_velocities",
     "solve_with_cores",
     "rotate_cores",

@@ -43,7 +43,7 @@ class ActiveSet:
         self.group_status = np.empty(model.pattern.island_count, np.int8)
         self.step_length = np.ones(model.pattern.island_count)
         self.is_piece = np.zeros(model.pattern.island_count, bool)
-        self.has_line_search = False
+        self.is_globalised = False
 
     def begin(self, contacts: ContactSet, state: ContactState, previous_force: Floats, normal_force: Floats) -> None:
         """Leaves active, of contacts predicted from velocities, those that bodies reach first.
@@ -67,7 +67,7 @@ class ActiveSet:
             before, after: Normal forces at both ends, negative where a contact would pull [N], (k,).
             bending: dᵀ H d of the change d of velocities between them per island, (islands,).
         """
-        self.has_line_search = True
+        self.is_globalised = True
         group_of_contact = self._group_contacts(state, np.maximum(before, after))
         line_search_steps(group_of_contact, self.group, bending, before, after, state.arrays, self.step_length)
         return self.step_length if self.step_length.min() < 1.0 else None
@@ -89,14 +89,14 @@ class ActiveSet:
             is_wrong: Islands that need another solve whatever contacts say, (islands,); None: none.
         """
         self.solves += 1
-        if not len(normal_force) and is_wrong is None and not self.has_line_search:
+        if not len(normal_force) and is_wrong is None and not self.is_globalised:
             self.group_status[:], self.is_converged = CONVERGED, True
             return False
         count = self.solves
         # active sets may cycle; a short pull does less harm than a point that sinks in
         rules = SolveRules(
-            only_add=count >= ADD_ONLY_AFTER_SOLVES and not self.has_line_search,
-            only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.has_line_search,
+            only_add=count >= ADD_ONLY_AFTER_SOLVES and not self.is_globalised,
+            only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.is_globalised,
             may_lift=count <= MAX_LIFT_SOLVES,
             may_continue=count < MAX_SOLVES,
             may_continue_longer=count < MAX_LONGER_SOLVES,

@@ -18,13 +18,12 @@ from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
 from ..detection.contact_set import Int8s
-from .contact_springs import MAX_PUSH_OUT_PER_STEP
+from .contact_springs import MAX_SINK_DEPTH, lift_of_sunk, sunk_depth
 from .coulomb_friction import friction_change
 
 NORMAL_FORCE_TOLERANCE = 0.02  # share of the normal forces that may be wrong without another solve
 FRICTION_TOLERANCE = 0.1  # the same for friction; it converges over several steps, since κ is stored
 MAX_PULL_RATIO = 0.1  # pulling over pushing forces up to which contacts are added only
-MAX_SINK_DEPTH = 0.03  # depth in tet sizes by which an active contact may sink in a step before it is lifted
 CRUSH_DEPTH = 0.1  # such a depth that justifies many solves, and halving the step
 MAX_ENERGY_RATIO = 1.2  # kinetic energy over that at the start of a step from which a step without convergence failed
 DEEP_PENETRATION = 0.02  # depth in tet sizes of a new contact that justifies many solves
@@ -203,14 +202,14 @@ def _propose_states(rules, rigid_count, of, gap, state, normal_force, shear, sum
             if turns_back:
                 next_kappa = k[c]
         next_values[c, 0] = next_kappa
-        # a contact that started deep comes out step by step: pushed out at once, the point would fly off
-        sunk = N / k[c] - shift[c] - max(-gap[c], 0.0)
+        # what started deep does not count as sunk: pushed out at once, the point would fly off
+        sunk = sunk_depth(N, k[c], shift[c], gap[c])
         if (
             c >= rigid_count
             and shift[c] >= 0.0
             and sunk > (MAX_SINK_DEPTH if rules.may_lift else CRUSH_DEPTH) * size[c]
         ):
-            next_values[c, 1] += min(sunk - 0.5 * MAX_SINK_DEPTH * size[c], MAX_PUSH_OUT_PER_STEP * size[c])
+            next_values[c, 1] += lift_of_sunk(sunk, size[c])
             own[MAX_SUNK_DEPTH] = max(own[MAX_SUNK_DEPTH], sunk / size[c])
 
 

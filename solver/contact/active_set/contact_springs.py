@@ -17,6 +17,7 @@ from ..detection.contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from ..detection.contact_set import ContactSet, ContactState
 from .coulomb_friction import replace_spring_along_shear
 
+MAX_SINK_DEPTH = 0.03  # depth in tet sizes by which an active contact may sink in a step before it is lifted
 MAX_PUSH_OUT_PER_STEP = 0.1  # depth by which a contact pushes a point out in one step at most, in tet sizes
 RESOLVE_TIME = 0.1  # time in which an initial depth falls to 1/e [s]
 RESOLVED_DEPTH = 1.0e-4  # depth in tet sizes below which an overlap is resolved and has friction like all others
@@ -111,6 +112,18 @@ def contact_springs(which, contacts, state, x, tets, tet_out, weights_out, force
         if sliding_friction[i] > 0.0:
             start_shear = vec3_load(shear, 3 * i)
             replace_spring_along_shear(c, start_shear, kappa[i], sliding_friction[i], moved, force, stiffness)
+
+
+@kernel(inline=True, device_only=True)
+def sunk_depth(normal_force, k, shift, gap):
+    """Returns how deep a contact sank in a step [m]; one that started deep comes out step by step."""
+    return normal_force / k - shift - max(-gap, 0.0)
+
+
+@kernel(inline=True, device_only=True)
+def lift_of_sunk(sunk, size):
+    """Returns by how much the shift of a contact rises that sank in so deep, in tets of a size [m]."""
+    return min(sunk - 0.5 * MAX_SINK_DEPTH * size, MAX_PUSH_OUT_PER_STEP * size)
 
 
 @kernel()

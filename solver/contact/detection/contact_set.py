@@ -147,6 +147,10 @@ class ContactState:
         self.size[which], self.k[which], self.mu[which] = attached.size, attached.k, attached.mu
         self.compliance[which], self.yield_force[which] = attached.compliance, attached.yield_force
 
+    def act(self, which: Bools, pushes: Bools, kappa: Floats) -> None:
+        """Sets for some contacts whether they push, and their friction κ, (k,) each."""
+        self.is_active[which], self.kappa[which], self.sliding_friction[which] = pushes[which], kappa[which], 0.0
+
     def insert(self, others: ContactState, order: np.ndarray) -> None:
         """Adds other contacts, and then sorts all of them in an order, (k,)."""
 
