@@ -13,7 +13,7 @@ from ..runtime.arrays import Indices
 from .material import Material
 from .serialisation.schema_constraints import OneOf, shape
 from .serialisation.sequence_coercion import convert_sequences
-from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_THICKNESS
+from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_T_JUNCTIONS, SHEET_THICKNESS
 
 if TYPE_CHECKING:
     from .scene import Body
@@ -34,6 +34,7 @@ class Sheet:
         shear: Shear modulus over that of a material that is the same in all directions, E / 2 (1 + ν), > 0; below 1,
             threads follow the shorter edges of each triangle, which are those of quads. "stvk" reads it alone.
         law: Of `SHEET_LAWS`, how triangles resist: "stvk" or "stable-neo-hookean".
+        closes_t_junctions: Whether vertices on the border that lie on an edge of another triangle stay on it.
         strands: Two vertices of each edge without faces that is a string of the diameter h, (e, 2).
     """
 
@@ -41,6 +42,7 @@ class Sheet:
     bending: Annotated[float, SHEET_BENDING.limits] = SHEET_BENDING.default
     shear: Annotated[float, SHEET_SHEAR.limits] = SHEET_SHEAR.default
     law: Annotated[str, OneOf(SHEET_LAWS)] = "stvk"
+    closes_t_junctions: bool = SHEET_T_JUNCTIONS.default
     strands: Annotated[Indices, shape("e", 2)] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
     def __post_init__(self) -> None:

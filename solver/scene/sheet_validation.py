@@ -9,6 +9,7 @@ import numpy as np
 
 from ..runtime.errors import BadInput
 from .attachment import SPRING
+from .binding_validation import features_without_bound_nodes
 from .scene import Body, Scene
 from .serialisation.range_check import check_ranges
 from .tracks import TrackReader
@@ -101,3 +102,6 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "attributes other than velocity": not SHEET_ATTRIBUTES.issuperset(body.attributes),
     }
     yield from (feature for feature, has in asked.items() if has)
+    if body.sheet.closes_t_junctions:
+        without = [*features_without_bound_nodes(body, tracks), *(["Fracture"] if body.fracture is not None else [])]
+        yield from (f"Close T-Junctions beside {feature}" for feature in without)

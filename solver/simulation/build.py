@@ -28,6 +28,7 @@ from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
 from ..mesh.red_refinement import recover_levels
 from ..mesh.sheet_mesh import sheet_mesh
+from ..mesh.sheet_t_junctions import close_t_junctions
 from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
@@ -273,7 +274,8 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
         return equimomental_tet(surface, body.name)
     if body.is_sheet:
         faces = replace(surface, triangles=body.triangles)
-        return sheet_mesh(faces, body.name, body.fracture is not None, body.sheet.strands)
+        mesh = sheet_mesh(faces, body.name, body.fracture is not None, body.sheet.strands)
+        return close_t_junctions(mesh) if body.sheet.closes_t_junctions else mesh
     if body.fracture is not None:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
     if body.meshing.method == "given":

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..serialisation.schema_constraints import at_least, greater_than
-from .setting import Choice, Setting, When, length, menu
+from .setting import Choice, Setting, When, length, menu, switch
 
 IS_SHEET = When("method", ("SHEET",))
 
@@ -68,4 +68,13 @@ SHEET_LAW = menu(
     field="Sheet.law",
     since="0.3",
 )
-SHEET_SETTINGS = (SHEET_THICKNESS, SHEET_BENDING, SHEET_SHEAR, SHEET_LAW)
+SHEET_T_JUNCTIONS = switch(
+    "sheet_t_junctions",
+    "Close T-Junctions",
+    "A vertex on the border that lies on an edge of another face stays on it, so that large faces may be beside small "
+    "ones. Off, the sheet gapes there. It folds freely along such borders",
+    when=(IS_SHEET,),
+    field="Sheet.closes_t_junctions",
+    since="0.3",
+)
+SHEET_SETTINGS = (SHEET_THICKNESS, SHEET_BENDING, SHEET_SHEAR, SHEET_LAW, SHEET_T_JUNCTIONS)
