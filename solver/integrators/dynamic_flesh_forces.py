@@ -20,7 +20,6 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
     tet_arrays,
     whole_tangent,
 )
-from ..mechanics.hyperelastic.nodal_averaging import NodalShare
 from ..mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ..mechanics.model import Model
 from ..mechanics.sheets.sheet_elements import SheetElements
@@ -102,22 +101,9 @@ def dynamic_flesh(
             return None
         some = make_submodel(whole, [part.bodies[k] for k in own])
         rows = np.searchsorted(part.tets, some.tets)
-        return FleshGroup(some, _select_law(law, rows), tuple(labels[k] for k in own))
+        return FleshGroup(some, law.of_tets(rows), tuple(labels[k] for k in own))
 
     return DynamicFlesh(group(EULER), group(NEWMARK), tuple(still), group(EULER, NEWMARK), group(SINGLE_SOLVE))
-
-
-def _select_law(law: Hyperelastic, rows: Indices) -> Hyperelastic:
-    """Returns the law of some tets."""
-    left = law.left
-    if left is not None:
-        left = NodalShare(left.is_averaged[rows], left.mu[rows], left.lam[rows])
-        left = left if left.is_averaged.any() else None
-    added = law.anisotropic_term.of_tets(rows) if law.anisotropic_term is not None else None
-    own = {name: getattr(law, name)[rows] for name in ("law", "mu", "lam", "parameter")}
-    if len(law.pressure_modulus):
-        own["pressure_modulus"] = law.pressure_modulus[rows]
-    return replace(law, left=left, anisotropic_term=added, **own)
 
 
 @dataclass(eq=False)

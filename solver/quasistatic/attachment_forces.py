@@ -9,13 +9,20 @@ solve, and after `MAX_MOVING_EVALUATIONS` of these in any case.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from ..constraints.attachments.attachment_potential import AttachmentPotential, forces_on_points, tied_nodes
+from ..constraints.attachments.attachment_potential import (
+    ActiveLinks,
+    AttachmentPotential,
+    forces_on_points,
+    tied_nodes,
+)
 from ..constraints.attachments.surface_links import LinkForces
 from ..linalg.point_stiffness_assembly import add_point_terms
 from ..mechanics.model import Model
-from ..runtime.arrays import Floats
+from ..runtime.arrays import Bools, Floats
 from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_forces, fill_couplings
 from .contact_stiffness_blocks import NodeCouplings
 from .sums_by_body import SumsByBody
@@ -37,13 +44,15 @@ class AttachmentForces:
     def __init__(self, model: Model, potential: AttachmentPotential) -> None:
         """Takes the attachments of the tets of a model."""
         self.model, self.moving, self.sums = model, potential, SumsByBody(model)
+        self._bodies = [self._bodies_of(each) for each in potential.active]
+        self._is_moved: Bools | None = None
         self._least_move = STALLED_MOVE * min((each.links.reach for each in potential.active), default=0.0)
         self.tied_nodes = tied_nodes([potential], model.node_count)
         self.begin()
 
     def begin(self) -> None:
         """Begins a solve, in which closest places move."""
-        self.potential, self.evaluations = self.moving, 0
+        self.potential, self.evaluations, self._is_moved = self.moving, 0, None
         self._last: Floats | None = None  # where nodes were at the last tangent
         self._couplings: NodeCouplings | None = None
         self._found: tuple[Floats, AttachmentPotential, list[LinkForces]] | None = None
@@ -67,11 +76,31 @@ class AttachmentForces:
         self._couplings = NodeCouplings.concatenate(couplings) if couplings else None
         return self._energies(found)
 
+    def restrict_to(self, bodies: Bools | None) -> None:
+        """Leaves out links that move none of these bodies, (b,); see `CouplingForce`."""
+        self._is_moved, self._found = bodies, None
+
     def _link_forces(self, x: Floats) -> list[LinkForces]:
         """Returns what links do at x [m], (n, 3), found once for a step's energy and for the forces at its end."""
         if self._found is None or self._found[0] is not x or self._found[1] is not self.potential:
-            self._found = x, self.potential, self.potential.link_forces(x)
+            self._found = x, self.potential, self._moving_links().link_forces(x)
         return self._found[2]
+
+    def _moving_links(self) -> AttachmentPotential:
+        """Returns the attachments that move one of the bodies that a solve moves now."""
+        is_moved = self._is_moved
+        if is_moved is None:
+            return self.potential
+        links = zip(self.potential.active, self._bodies, strict=True)
+        return replace(self.potential, active=tuple(each for each, own in links if is_moved[own].any()))
+
+    def _bodies_of(self, active: ActiveLinks) -> np.ndarray:
+        """Returns the numbers of the bodies that links move, one or two."""
+        links = active.links
+        ends = [] if links.animated is not None else [links.tet[:1]]
+        if links.target.body is not None:
+            ends.append(links.anchor_tet[:1] if len(links.anchor_tet) else links.target.tet[:1])
+        return np.unique(self.sums.bodies_of_tets(np.concatenate([np.zeros(0, np.int32), *ends])))
 
     def _has_stalled(self, x: Floats) -> bool:
         """Whether nodes hardly moved to x [m], (n, 3), since the last tangent, and a solve had time to come near."""
@@ -86,8 +115,15 @@ class AttachmentForces:
     def _energies(self, found: list[LinkForces]) -> Floats:
         """Returns the energies of attachments, each in the body that has it, or that a collider has it to."""
         acting = [each for each in found if len(each.force)]
-        tets = [tet[0] if tet[0] >= 0 else tet.max() for tet in (each.attachment.tet[0] for each in acting)]
-        return self.sums.of_tets(np.array([each.energy for each in acting]), np.array(tets))
+        tets = [self._counting_tet(each.attachment.tet[0]) for each in acting]
+        return self.sums.of_tets(np.array([each.energy for each in acting]), np.array(tets, np.int64))
+
+    def _counting_tet(self, ends: np.ndarray) -> int:
+        """Returns a tet of the body for which the energy of links counts, of those at the ends of one, −1 for none."""
+        tets = ends[ends >= 0]
+        if self._is_moved is not None:
+            tets = tets[self._is_moved[self.sums.bodies_of_tets(tets)]]
+        return int(tets[0])
 
     def _add_points(self, found: LinkForces, values: Floats, force: Floats) -> None:
         """Adds forces and stiffness of the links to what is animated."""

@@ -58,6 +58,19 @@ class NodeCouplings:
         entry = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1], dtype=np.int64)
         return NodeCouplings(start, self.nodes[entry], self.coefficients[entry], self.scaled_normals[which])
 
+    def of_nodes(self, nodes: Indices, node_count: int) -> NodeCouplings:
+        """Returns the couplings of some of n nodes, rising, in their own numbers, while the others stay where they are.
+
+        Coefficients of those are left out, and every coupling has one of these at least.
+        """
+        number = np.full(node_count, -1, np.int32)
+        number[nodes] = np.arange(len(nodes), dtype=np.int32)
+        is_own = number[self.nodes] >= 0
+        before = np.concatenate([[0], np.cumsum(is_own, dtype=np.int64)])
+        return NodeCouplings(
+            before[self.start], number[self.nodes[is_own]], self.coefficients[is_own], self.scaled_normals
+        )
+
     @staticmethod
     def concatenate(groups: list[NodeCouplings]) -> NodeCouplings:
         """Returns the couplings of all groups, in order."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..runtime.arrays import Floats
+from .active_bodies import ActiveBodies
 from .equilibrium_problem import EquilibriumProblem
 from .harmonic_reset import FLAT_STRETCH, harmonic_reset
 from .law_stages import LawStages
@@ -105,8 +106,15 @@ def solve(
         answer = search.evaluate_tangent(stages.law, x)
     iterations, before, has_way = search.system_count, np.inf, True
     loosest = MAX_FORCING_TERM if law.anisotropic_term is None else MAX_FORCING_TERM_OF_MUSCLES
+    moving = ActiveBodies(problem, search)
     while True:
-        residual = search.residual()
+        residuals = moving.residuals(x)
+        residual = max(residuals)
+        is_over = iterations >= max_iterations or not has_way or answer.extended_count > 0
+        if not moving.are_all_moving and (is_over or moving.must_all_move(residuals, tolerance)):
+            x, answer = moving.move_all(stages.law, x, tolerance)
+            search, has_way = moving.search, True
+            continue
         if stages.next_stage(answer, residual, tolerance, iterations):
             search.potentials.set_tangled(stages.is_untangling)
             answer, before, has_way = search.evaluate_tangent(stages.law, x), np.inf, True
@@ -115,17 +123,22 @@ def solve(
         if residual <= tolerance or iterations >= max_iterations or not has_way:
             break
         tangled = stages.is_untangling
+        if not tangled and answer.extended_count == 0:
+            left = moving.leave_resting(stages.law, x, residuals, tolerance)
+            if left is not None:
+                (x, answer), search = left, moving.search
+        present_law = moving.law(stages.law)
         exact = min(loosest, _forcing_term(stages, answer.inverted / model.tet_count, residual, before, tolerance))
         is_smooth, d = not tangled and answer.extended_count == 0, None
         if is_smooth and residual * residual <= STALE_TANGENT_TOLERANCE_RATIO * tolerance * before < np.inf:
             d = search.stale_direction(exact)
         if d is None and is_smooth and search.may_use_true_tangent(residual):
-            d = search.true_tangent_direction(stages.law, x, exact, residual)
+            d = search.true_tangent_direction(present_law, x, exact, residual)
         if d is None:
-            d = search.direction(stages.law, x, exact)
+            d = search.direction(present_law, x, exact)
         # an old tangent gains as many digits again
         is_last = residual * exact * exact <= STALE_TANGENT_TOLERANCE_RATIO * tolerance
-        x, answer, has_way = search.step(stages.law, x, answer, d, tangled, is_last)
+        x, answer, has_way = search.step(present_law, x, answer, d, tangled, is_last)
         iterations, before = iterations + 1, residual
     if stages.is_untangling:  # report the result under the law of the problem
         search.potentials.set_tangled(False)
@@ -139,7 +152,7 @@ def solve(
         inverted_tets=answer.inverted + answer.flat,
         extended_tets=answer.extended_count,
         newton_iterations=iterations,
-        cg_iterations=search.cg_iterations,
+        cg_iterations=moving.cg_iterations,
         residuals=tuple(search.residuals()),
         start_replaced=fresh is not None,
     )

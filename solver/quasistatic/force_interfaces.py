@@ -54,3 +54,9 @@ class CouplingForce(PotentialForce, Protocol):
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the part of the tangent that `add` has not added, at the last x; None: there is none."""
+
+    def restrict_to(self, bodies: Bools | None) -> None:
+        """Leaves out what moves none of these bodies, (b,), from now on; None: all counts again.
+
+        The energy between one of them and another body counts for that one.
+        """

@@ -33,7 +33,7 @@ from .equilibrium_residual import force_scales, relative_residual
 from .fixed_nodes import FixedNodes
 from .line_search import SlopeBracket, backtracking_step_lengths, energy_round_off, secant_step_length
 from .line_search_groups import StepGroups, SteppedPositions
-from .potential_forces import PotentialForces
+from .potential_forces import PotentialForces, PotentialForcesOnPart
 from .sums_by_body import SumsByBody
 
 MAX_CG_ITERATIONS = 2000
@@ -51,13 +51,19 @@ TRUE_TANGENT_STRETCH = 0.8  # smallest stretch from which it is tried sooner: ha
 class NewtonIterate:
     """Forces and tangent of a solve at the last evaluation, and how they lead to the next positions."""
 
-    def __init__(self, problem: EquilibriumProblem) -> None:
-        """Makes the arrays."""
+    def __init__(self, problem: EquilibriumProblem, potentials: PotentialForcesOnPart | None = None) -> None:
+        """Makes the arrays.
+
+        Args:
+            problem: The bodies.
+            potentials: What acts on them, where they are some of those that forces act on; None: the problem's forces.
+        """
         model = problem.model
         self.model, self.ordered = model, ordered_model(model)
         self.is_free: Bools = problem.fixed.is_free(model.node_count)
         self.load, self.sums = problem.load, SumsByBody(model)
-        self.potentials = PotentialForces(problem.forces, model.node_count, model.pattern.block_count, self.sums.count)
+        sizes = model.node_count, model.pattern.block_count, self.sums.count
+        self.potentials = PotentialForces(problem.forces, *sizes) if potentials is None else potentials
         self.moduli = self.sums.of_tets(
             model.volume * (2.0 * model.mu + model.lam), np.arange(model.tet_count, dtype=np.int64)
         )
@@ -78,6 +84,11 @@ class NewtonIterate:
         self.is_mildly_strained = True  # whether it may be asked far from rest
         self.has_true_tangent = False  # whether that is what the last evaluation of a tangent has left
         self.wants_true_tangent = False  # whether it led to the positions, or no tet is compressed much there
+
+    def take_experience(self, other: NewtonIterate) -> None:
+        """Takes over what a solve of more or fewer of the bodies has found out about their tangents."""
+        self.is_hard, self.may_be_definite = other.is_hard, other.may_be_definite
+        self.is_mildly_strained = other.is_mildly_strained
 
     def evaluate_tangent(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> EvaluationResult:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""

@@ -3,6 +3,8 @@
 
 The search for contacts takes as long as a pass over all tets. A Newton iteration evaluates forces where a step may end,
 and the tangent where it does end: contacts are searched once for both.
+
+`PotentialForcesOnPart` is the same for a solve of some bodies, while the others stay where they are.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mechanics.submodel import Submodel
 from ..runtime.arrays import Bools, Floats
 from .contact_stiffness_blocks import NodeCouplings
 from .force_interfaces import ChordForce, CouplingForce, PotentialForce
@@ -69,6 +72,11 @@ class PotentialForces:
         return self._active.all
 
     @property
+    def body_energies(self) -> Floats:
+        """Their energy in each body at the last positions [J], (b,)."""
+        return self._energies
+
+    @property
     def are_coupling(self) -> bool:
         """Whether one that is on couples nodes that no tet joins."""
         return bool(self._active.coupling)
@@ -82,6 +90,12 @@ class PotentialForces:
         self._last = None
         for each in self._every.coupling:
             each.begin()
+
+    def restrict_to(self, bodies: Bools | None) -> None:
+        """Leaves out couplings that move none of these bodies, (b,), from now on; None: all count again."""
+        self._last = None
+        for each in self._every.coupling:
+            each.restrict_to(bodies)
 
     def begin_step(self) -> None:
         """Tells forces that a step begins at the last positions, by their stiffness there."""
@@ -103,14 +117,18 @@ class PotentialForces:
         Finds what touches what, where these are not the positions x [m], (n, 3), that were asked for last; the caller
         does not write to them. Returns the energies [J], (b,).
         """
-        if not self.forces:
-            return self._energies
+        if self.forces:
+            found, blocks = self.evaluate(x)
+            force += found
+            if values is not None:
+                values += blocks
+        return self._energies
+
+    def evaluate(self, x: Floats) -> tuple[Floats, Floats]:
+        """Returns the forces [N], (n, 3), and their blocks [N/m], (b, 9), that `add` adds; nobody writes to them."""
         if x is not self._last:
             self._find(x)
-        force += self._force
-        if values is not None:
-            values += self._values
-        return self._energies
+        return self._force, self._values
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the part of the tangent between nodes that no tet joins, at the last positions, or None."""
@@ -131,3 +149,86 @@ class PotentialForces:
         self._force[:], self._values[:], self._last = 0.0, 0.0, x
         added = [each.add(x, self._values, self._force) for each in self.active]
         self._energies = sum(added, np.zeros_like(self._energies))
+
+
+class PotentialForcesOnPart:
+    """What `PotentialForces` of all bodies do to some of them, with all methods that a `NewtonIterate` asks for.
+
+    Attributes:
+        whole: The forces on all bodies, restricted to these.
+        part: The bodies.
+    """
+
+    def __init__(self, whole: PotentialForces, part: Submodel, x: Floats) -> None:
+        """Takes the forces and the bodies; all nodes are at x [m], (n, 3), where those of other bodies stay."""
+        self.whole, self.part, self._rest_of_nodes = whole, part, x
+        self._own: Floats | None = None  # the last positions of the bodies, and those of all nodes with them
+        self._all = x
+        is_own = np.zeros(len(whole.body_energies), bool)
+        is_own[list(part.bodies)] = True
+        whole.restrict_to(is_own)
+
+    @property
+    def is_tangled(self) -> bool:
+        """Whether tets that are inside out are led back."""
+        return self.whole.is_tangled
+
+    @property
+    def forces(self) -> tuple[PotentialForce, ...]:
+        """All forces."""
+        return self.whole.forces
+
+    @property
+    def active(self) -> tuple[PotentialForce, ...]:
+        """The forces that are on now."""
+        return self.whole.active
+
+    @property
+    def are_coupling(self) -> bool:
+        """Whether one that is on couples nodes that no tet joins."""
+        return self.whole.are_coupling
+
+    def begin(self) -> None:
+        """Lets forces forget the positions before nodes moved to where they are fixed."""
+        self.whole.begin()
+
+    def set_tangled(self, is_tangled: bool) -> None:
+        """Says whether tets that are inside out are led back."""
+        self.whole.set_tangled(is_tangled)
+
+    def begin_step(self) -> None:
+        """Tells forces that a step begins at the last positions, by their stiffness there."""
+        self.whole.begin_step()
+
+    def positions(self, x: Floats) -> Floats:
+        """Returns the positions of all nodes for those of the bodies [m]; the same array for the same one."""
+        if x is not self._own:
+            self._own, self._all = x, self._rest_of_nodes.copy()
+            self._all[self.part.nodes] = x
+        return self._all
+
+    def energies(self, x: Floats) -> Floats:
+        """Returns the energy in each of the bodies [J]; see `PotentialForces.energies`."""
+        return self.whole.energies(self.positions(x))[list(self.part.bodies)]
+
+    def add(self, x: Floats, force: Floats, values: Floats | None = None) -> Floats:
+        """Adds forces and blocks at positions x of the bodies [m] to theirs; see `PotentialForces.add`."""
+        found, blocks = self.whole.evaluate(self.positions(x))
+        force += found[self.part.nodes]
+        if values is not None:
+            values += blocks[self.part.blocks]
+        return self.whole.body_energies[list(self.part.bodies)]
+
+    def forces_on_others(self, x: Floats) -> Floats:
+        """Returns the forces on all nodes [N], (n, 3), for positions x of the bodies; nobody writes to them."""
+        return self.whole.evaluate(self.positions(x))[0]
+
+    def couplings(self) -> NodeCouplings | None:
+        """Returns the part of the tangent between nodes of the bodies that no tet joins, or None."""
+        found = self.whole.couplings()
+        return None if found is None else found.of_nodes(self.part.nodes, len(self._rest_of_nodes))
+
+    def tied_nodes(self) -> Bools | None:
+        """Returns which nodes of the bodies are tied to other bodies by very stiff springs; None: none are."""
+        tied = self.whole.tied_nodes()
+        return None if tied is None or not tied[self.part.nodes].any() else tied[self.part.nodes]

@@ -24,14 +24,17 @@ class SumsByBody:
         if self.count == 1:
             return np.array([values.sum()])
         rows = values.sum(axis=1) if values.ndim > 1 else values
-        body = np.searchsorted(self._first_tet, tets, side="right") - 1
-        return np.asarray(np.bincount(body, rows, self.count), np.float64)
+        return np.asarray(np.bincount(self.bodies_of_tets(tets), rows, self.count), np.float64)
 
     def products(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of every body, (b,), for vectors of all nodes, (n, 3)."""
         if self.count == 1:
             return np.array([np.sum(a * b)])  # np.dot's sum depends on the number of threads
         return np.asarray(np.add.reduceat(row_dot_products(a, b), self._first_node), np.float64)
+
+    def bodies_of_tets(self, tets: np.ndarray) -> np.ndarray:
+        """Returns the bodies of tets, (k,)."""
+        return np.searchsorted(self._first_tet, tets, side="right") - 1
 
     def bodies_of_nodes(self, nodes: np.ndarray) -> np.ndarray:
         """Returns the bodies of nodes, (k,)."""

@@ -14,7 +14,7 @@ and `whole_tangent` returns all of K, with a pattern of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ...linalg.block_pattern import BlockPattern
 from ...linalg.block_system import PcgWorkspace
 from ...mesh.local_tet_numbering import TET_EDGES
-from ...runtime.arrays import Bools, Floats
+from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.errors import BadInput
 from ...runtime.threads.index_partition import partition
 from ...runtime.threads.thread_pool import run_parts
@@ -82,6 +82,15 @@ class Hyperelastic:
     def arrays(self) -> LawArrays:
         """What kernels read of it."""
         return LawArrays(self.law, self.mu, self.lam, self.parameter, self.extension, self.threshold)
+
+    def of_tets(self, rows: Indices) -> Hyperelastic:
+        """Returns the law for a model of these tets alone, ascending, (k,)."""
+        left = None if self.left is None else self.left.of_tets(rows)
+        added = None if self.anisotropic_term is None else self.anisotropic_term.of_tets(rows)
+        own = {name: getattr(self, name)[rows] for name in ("law", "mu", "lam", "parameter")}
+        if len(self.pressure_modulus):
+            own["pressure_modulus"] = self.pressure_modulus[rows]
+        return replace(self, left=left, anisotropic_term=added, **own)
 
 
 @dataclass(eq=False)

@@ -45,6 +45,11 @@ class NodalShare:
     mu: Floats
     lam: Floats
 
+    def of_tets(self, rows: Indices) -> NodalShare | None:
+        """Returns what some tets leave, (k,); None: nothing."""
+        is_averaged = self.is_averaged[rows]
+        return NodalShare(is_averaged, self.mu[rows], self.lam[rows]) if is_averaged.any() else None
+
 
 @dataclass(frozen=True, eq=False)
 class NodeAverages:

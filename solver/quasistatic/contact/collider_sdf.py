@@ -78,11 +78,24 @@ class SearchedPoints(NamedTuple):
 
 
 def find_penetrating_points(
-    collider: BuiltCollider, pose: Floats, points: SearchedPoints, clearance: ColliderClearance
+    collider: BuiltCollider,
+    pose: Floats,
+    points: SearchedPoints,
+    clearance: ColliderClearance,
+    is_asked: Bools | None = None,
 ) -> PenetratingPoints:
-    """Returns the points that are in a collider; `pose` is that of the collider as rows R | t, (4, 3)."""
+    """Returns the points that are in a collider.
+
+    Args:
+        collider, pose: The collider, and its pose as rows R | t, (4, 3).
+        points: The points.
+        clearance: By how much they may move; written.
+        is_asked: Which points are looked at, (k,); None: all.
+    """
     which = np.empty(len(points.positions), np.int64)
     which = which[: select_unclear(points.positions, clearance.origin, clearance.distance, which)]
+    if is_asked is not None:
+        which = which[is_asked[which]]
     R, t, count = pose[:3], pose[3], len(which)
     depth, normal, curvature = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
     if collider.bvh is None:

@@ -9,7 +9,7 @@ surface may be equally close, and an energy that jumps from one to the other wou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...scene.tracks import TrackReader
 from ..contact_stiffness_blocks import NodeCouplings
 from ..sums_by_body import SumsByBody
 from . import collider_sdf
+from .exit_projection import SurfacePenetrations
 from .flesh_contact import FleshContact
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts
 
@@ -53,6 +54,31 @@ class PointDepths:
     triangle: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
+@dataclass(frozen=True, eq=False)
+class _MovedBodies:
+    """The bodies that a solve moves now, of b.
+
+    Attributes:
+        bodies: Which these are, (b,).
+        has_point: Whether they have each of all points, (k,).
+        contact: Which finds their contacts alone.
+        all_contacts: Those of all bodies when it began to move these alone.
+        other_penetrations: Of other bodies then; None: there were none.
+    """
+
+    bodies: Bools
+    has_point: Bools
+    contact: FleshContact
+    all_contacts: LinearisedContacts | None
+    other_penetrations: SurfacePenetrations | None
+
+    def all_penetrations(self, own: SurfacePenetrations | None) -> SurfacePenetrations | None:
+        """Returns those of other bodies with those that these have now."""
+        if own is None or self.other_penetrations is None:
+            return self.other_penetrations if own is None else own
+        return SurfacePenetrations.merge(own, self.other_penetrations)
+
+
 class ContactPenalty:
     """The penalty ½ k φ² of all penetrating points; from a depth of `MAX_FORCE_DEPTH` on its force is constant.
 
@@ -71,6 +97,8 @@ class ContactPenalty:
         self.sums = SumsByBody(contact.model)
         self._is_frozen = False
         self._linearised: LinearisedContacts | None = None
+        self._previous: SurfacePenetrations | None = None  # of the last search, which persist
+        self._moved: _MovedBodies | None = None
         self._couplings: NodeCouplings | None = None
         self._clearances = [self._unknown_clearance(collider) for collider in contact.colliders] if self.poses else []
         self._in_colliders: tuple[Floats, list[ColliderPenetrations]] | None = None
@@ -104,7 +132,8 @@ class ContactPenalty:
                 force,
             )
         if not self._is_frozen:
-            self._linearised = find_linearised_contacts(contact, x, self._linearised)
+            searched = contact if self._moved is None else self._moved.contact
+            self._find(searched, x)
         self._couplings = None
         if self._linearised is not None:
             energies, self._couplings = self._linearised.add(k, x, force)
@@ -121,8 +150,24 @@ class ContactPenalty:
         return self.sums.of_tets(energies, self.contact.points.tet[pressed.point])
 
     def _in_bodies(self, energies: Floats, contacts: LinearisedContacts) -> Floats:
-        """Returns the energies of contacts between pieces of flesh, (c,), in the bodies whose points they are, (b,)."""
-        return self.sums.of_tets(energies, self.contact.points.tet[contacts.penetrations.point])
+        """Returns the energies of contacts between pieces of flesh, (c,), in the bodies whose points they are, (b,).
+
+        Where the body of a point does not move now, the energy is in that of the surface.
+        """
+        tet, surface_tet = self._tets(contacts.penetrations)
+        if self._moved is not None:
+            tet = np.where(self._moved.bodies[self.sums.bodies_of_tets(tet)], tet, surface_tet)
+        return self.sums.of_tets(energies, tet)
+
+    def _tets(self, found: SurfacePenetrations) -> tuple[np.ndarray, np.ndarray]:
+        """Returns a tet of the body of each point and of each surface that contacts are between, (c,) each."""
+        surface = self.contact.surface
+        return self.contact.points.tet[found.point], surface.tet[surface.triangles[found.triangle, 0]]
+
+    def _find(self, contact: FleshContact, x: Floats) -> None:
+        """Finds the contacts between pieces of flesh at x [m], (n, 3)."""
+        self._linearised = find_linearised_contacts(contact, x, self._previous)
+        self._previous = None if self._linearised is None else self._linearised.penetrations
 
     def couplings(self) -> NodeCouplings | None:
         """Returns the couplings of nodes of different tets at the last tangent; see `CouplingForce`."""
@@ -130,12 +175,36 @@ class ContactPenalty:
 
     def begin(self) -> None:
         """Begins a solve, without previous contacts."""
+        self.restrict_to(None)
         if not self._is_frozen:
-            self._linearised = self._couplings = None
+            self._linearised = self._previous = self._couplings = None
+
+    def restrict_to(self, bodies: Bools | None) -> None:
+        """Leaves out contacts that move none of these bodies, (b,); see `CouplingForce`."""
+        self._in_colliders = None
+        if self._moved is not None:  # contacts that were left out are there again
+            self._previous = self._moved.all_penetrations(self._previous)
+            self._linearised, self._moved = self._moved.all_contacts, None
+        if bodies is None:
+            return
+        of_point = bodies[self.sums.bodies_of_tets(self.contact.points.tet)]
+        searched = self.contact.between(bodies[:, None] | bodies[None, :])
+        self._moved = _MovedBodies(bodies, of_point, searched, self._linearised, None)
+        if self._previous is not None:
+            counts = self._moves(bodies, self._previous)
+            self._moved = replace(self._moved, other_penetrations=self._previous.select(~counts))
+            self._previous = self._previous.select(counts)
+        if self._linearised is not None:
+            self._linearised = self._linearised.select(self._moves(bodies, self._linearised.penetrations))
+
+    def _moves(self, bodies: Bools, found: SurfacePenetrations) -> Bools:
+        """Returns which contacts move one of some bodies, (c,)."""
+        point, surface = (bodies[self.sums.bodies_of_tets(tet)] for tet in self._tets(found))
+        return point | surface
 
     def freeze(self, x: Floats) -> None:
         """Fixes the contacts between pieces of flesh at x [m], as planes, until `unfreeze`."""
-        self._linearised = find_linearised_contacts(self.contact, x, self._linearised)
+        self._find(self.contact, x)
         self._is_frozen = True
 
     def unfreeze(self) -> None:
@@ -204,7 +273,10 @@ class ContactPenalty:
         for collider, pose, side, clearance in zip(*given, strict=True):
             key = collider.key.removesuffix(POSED_KEY_SUFFIX)
             points = collider_sdf.SearchedPoints(positions, side, reach, self.contact.extra_thickness)
-            which, depth, normal, curvature = collider_sdf.find_penetrating_points(collider, pose, points, clearance)
+            asked = None if self._moved is None else self._moved.has_point
+            which, depth, normal, curvature = collider_sdf.find_penetrating_points(
+                collider, pose, points, clearance, asked
+            )
             overlap = self.contact.rest_overlap.get(key)
             if overlap is not None:
                 depth, curvature = _beyond_overlap(depth, normal, curvature, overlap[which])

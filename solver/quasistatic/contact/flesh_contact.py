@@ -72,6 +72,12 @@ class FleshContact:
         interpolate_points(x, self.model.tets, self.points.tet, self.points.weights, out)
         return out
 
+    def between(self, pairs: Bools) -> FleshContact:
+        """Returns the same where points of one body touch another, or the same, only as `pairs` says, (b, b)."""
+        if self.tet_search is None:
+            return self
+        return replace(self, tet_search=replace(self.tet_search, may_touch=self.tet_search.may_touch & pairs))
+
     def penalty_shares(self, contacts: SurfacePenetrations) -> Floats:
         """Returns the share of its penalty that each contact has, 0 to 1: less for neighbours on one sheet, (c,).
 

@@ -50,6 +50,21 @@ class LinearisedContacts:
     penalty_share: Floats
     max_force_depth: Floats
 
+    def select(self, which: Bools) -> LinearisedContacts:
+        """Returns some of the contacts, by a mask."""
+        own, lateral = np.flatnonzero(which), np.flatnonzero(which[self.lateral_contact])
+        number = np.cumsum(which, dtype=np.int64) - 1
+        return LinearisedContacts(
+            penetrations=self.penetrations.select(own),
+            rest_depth=self.rest_depth[own],
+            couplings=self.couplings.select(own),
+            lateral_contact=number[self.lateral_contact[lateral]],
+            lateral_couplings=self.lateral_couplings.select(lateral),
+            lateral_stiffness_ratio=self.lateral_stiffness_ratio[lateral],
+            penalty_share=self.penalty_share[own],
+            max_force_depth=self.max_force_depth[own],
+        )
+
     def energies(self, k: Floats, x: Floats) -> Floats:
         """Returns the energies [J], (c,), at x [m], (n, 3), for the penalty k of every point [N/m]."""
         k, depth, lateral = self._depths(k, x)
@@ -89,7 +104,7 @@ class LinearisedContacts:
 
 
 def find_linearised_contacts(
-    contact: FleshContact, x: Floats, previous: LinearisedContacts | None = None
+    contact: FleshContact, x: Floats, previous: SurfacePenetrations | None = None
 ) -> LinearisedContacts | None:
     """Returns the contacts between pieces of flesh at x [m], (n, 3); None if there are none.
 
@@ -98,7 +113,7 @@ def find_linearised_contacts(
         x: Node positions.
         previous: Those of the previous search, which persist.
     """
-    found = contact.find_penetrations(x, None if previous is None else previous.penetrations)
+    found = contact.find_penetrations(x, previous)
     found = found.select(found.depth > contact.rest_depth[found.point])
     shares = contact.penalty_shares(found)
     found, shares = found.select(shares > 0.0), shares[shares > 0.0]
