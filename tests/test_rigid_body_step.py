@@ -40,7 +40,7 @@ def test_blocks_are_solved_as_by_numpy() -> None:
     blocks, b = BodyBlocks(diagonal, first, second, coupling), random.normal(size=(count, 6))
     is_solved = np.array([True, True, False, True, True])
     x, left = np.empty_like(b), b.copy()
-    solve_body_blocks(blocks, is_solved, left, 1e-12, 100, x)
+    solve_body_blocks(blocks, is_solved, left, 1e-12, 0.0, 100, x)
     rows = np.repeat(is_solved, 6)
     wanted = np.zeros(6 * count)
     wanted[rows] = np.linalg.solve(dense(blocks)[np.ix_(rows, rows)], b.ravel()[rows])

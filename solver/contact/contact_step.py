@@ -127,7 +127,7 @@ class ContactStep:
     def expect(self, which: Bools, pushes: Bools, kappa: Floats) -> None:
         """Sets for some contacts whether they push in the next solve, and their friction κ, (k,) each."""
         self.contact_state.act(which, pushes, kappa)
-        self.active_set.is_globalised = True
+        self.active_set.is_globalised = self.active_set.lifts_itself = True
         self._record_active()
 
     def brake_by_springs(self, is_splinter: Bools) -> None:

@@ -30,16 +30,16 @@ class BodyBlocks(NamedTuple):
 
 
 @kernel(device_only=True, allow_fma=True)
-def multiply_blocks(blocks, x, y):
-    """Writes A x into y, (n, 6) each."""
+def multiply_blocks(blocks, bodies, pairs, x, y):
+    """Writes A x into y, (n, 6) each, by the blocks of some bodies and pairs alone; other rows stay as they are."""
     diagonal, coupling = blocks.diagonal, blocks.coupling
-    for body in range(len(x)):
+    for body in bodies:
         for i in range(SIZE):
             total = 0.0
             for j in range(SIZE):
                 total += diagonal[body, i, j] * x[body, j]
             y[body, i] = total
-    for pair in range(len(coupling)):
+    for pair in pairs:
         one, other = blocks.first[pair], blocks.second[pair]
         for i in range(SIZE):
             total, of_one = 0.0, x[one, i]
@@ -50,9 +50,9 @@ def multiply_blocks(blocks, x, y):
 
 
 @kernel(device_only=True)
-def factor_diagonal(diagonal, factor):
-    """Writes Cholesky's factors of the blocks on the diagonal, (n, 6, 6), with inverted pivots."""
-    for body in range(len(diagonal)):
+def factor_diagonal(diagonal, bodies, factor):
+    """Writes Cholesky's factors of the blocks on the diagonal of some bodies, (n, 6, 6), with inverted pivots."""
+    for body in bodies:
         own, L = diagonal[body], factor[body]
         for i in range(SIZE):
             for j in range(i + 1):
@@ -66,13 +66,10 @@ def factor_diagonal(diagonal, factor):
 
 
 @kernel(device_only=True)
-def solve_diagonal(factor, is_solved, b, x):
-    """Writes D⁻¹ b of solved bodies into x, and zero of the others, (n, 6) each; D are the blocks on the diagonal."""
-    for body in range(len(b)):
+def solve_diagonal(factor, bodies, b, x):
+    """Writes D⁻¹ b of some bodies into x, (n, 6) each; D are the blocks on the diagonal."""
+    for body in bodies:
         L, y = factor[body], x[body]
-        if not is_solved[body]:
-            y[:] = 0.0
-            continue
         for i in range(SIZE):
             total = b[body, i]
             for k in range(i):
@@ -86,52 +83,54 @@ def solve_diagonal(factor, is_solved, b, x):
 
 
 @kernel()
-def solve_body_blocks(blocks, is_solved, r, tolerance, max_iterations, x):
-    """Writes A⁻¹ r of solved bodies into x, and zero of the others, (n, 6); returns the number of iterations.
+def solve_body_blocks(blocks, is_solved, r, tolerance, floor, max_iterations, x):
+    """Writes A⁻¹ r of solved bodies into x, and zero of the others, (n, 6); returns ρ = rᵀ D⁻¹ r at the start, and the
+    number of iterations.
 
-    Conjugate gradients with the inverse blocks on the diagonal as preconditioner D⁻¹, until ‖r‖ in the norm of D⁻¹ has
-    fallen by the tolerance.
+    Conjugate gradients with the inverse blocks D on the diagonal as preconditioner, until √ρ has fallen by a tolerance.
 
     Args:
         blocks: `BodyBlocks`.
         is_solved: Which bodies have unknowns, (n,); those of the others are zero.
         r: Right-hand side, (n, 6); what is left of it afterwards.
         tolerance, max_iterations: See above.
+        floor: ρ that is low enough.
         x: Out.
     """
     count = len(r)
     factor, z, p, q = np.zeros((count, SIZE, SIZE)), np.empty_like(r), np.empty_like(r), np.empty_like(r)
-    factor_diagonal(blocks.diagonal, factor)
     for body in range(count):
         for i in range(SIZE):
-            x[body, i] = 0.0
+            x[body, i], p[body, i] = 0.0, 0.0
             if not is_solved[body]:
                 r[body, i] = 0.0
-    solve_diagonal(factor, is_solved, r, z)
-    p[:] = z
-    rho = _dot(r, z)
-    enough = tolerance * tolerance * rho
+    bodies = np.flatnonzero(is_solved)
+    pairs = np.flatnonzero(is_solved[blocks.first] & is_solved[blocks.second])
+    factor_diagonal(blocks.diagonal, bodies, factor)
+    solve_diagonal(factor, bodies, r, z)
+    start = rho = _dot(bodies, r, z)
+    enough, before = max(tolerance * tolerance * rho, floor), np.inf
     for iteration in range(max_iterations):
         if not rho > enough:
-            return iteration
-        multiply_blocks(blocks, p, q)
-        alpha = rho / _dot(p, q)
-        for body in range(count):
-            for i in range(SIZE):
-                x[body, i] += alpha * p[body, i]
-                r[body, i] = r[body, i] - alpha * q[body, i] if is_solved[body] else 0.0
-        solve_diagonal(factor, is_solved, r, z)
-        before, rho = rho, _dot(r, z)
-        for body in range(count):
+            return start, iteration
+        for body in bodies:
             for i in range(SIZE):
                 p[body, i] = z[body, i] + rho / before * p[body, i]
-    return max_iterations
+        multiply_blocks(blocks, bodies, pairs, p, q)
+        alpha = rho / _dot(bodies, p, q)
+        for body in bodies:
+            for i in range(SIZE):
+                x[body, i] += alpha * p[body, i]
+                r[body, i] -= alpha * q[body, i]
+        solve_diagonal(factor, bodies, r, z)
+        before, rho = rho, _dot(bodies, r, z)
+    return start, max_iterations
 
 
 @kernel(device_only=True)
-def _dot(one, other):
+def _dot(bodies, one, other):
     total = 0.0
-    for body in range(len(one)):
+    for body in bodies:
         for i in range(SIZE):
             total += one[body, i] * other[body, i]
     return total

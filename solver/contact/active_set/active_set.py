@@ -44,6 +44,7 @@ class ActiveSet:
         self.step_length = np.ones(model.pattern.island_count)
         self.is_piece = np.zeros(model.pattern.island_count, bool)
         self.is_globalised = False
+        self.lifts_itself = False  # whether what solves the step lifts contacts that sank
 
     def begin(self, contacts: ContactSet, state: ContactState, previous_force: Floats, normal_force: Floats) -> None:
         """Leaves active, of contacts predicted from velocities, those that bodies reach first.
@@ -97,7 +98,7 @@ class ActiveSet:
         rules = SolveRules(
             only_add=count >= ADD_ONLY_AFTER_SOLVES and not self.is_globalised,
             only_drop=count >= DROP_ONLY_AFTER_SOLVES and not self.is_globalised,
-            may_lift=count <= MAX_LIFT_SOLVES,
+            may_lift=count <= MAX_LIFT_SOLVES and not self.lifts_itself,
             may_continue=count < MAX_SOLVES,
             may_continue_longer=count < MAX_LONGER_SOLVES,
             may_continue_at_impact=count < MAX_SOLVES_AT_IMPACT,

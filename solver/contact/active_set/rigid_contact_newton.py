@@ -25,10 +25,14 @@ from ...runtime.union_find import flatten_labels, union_sets
 from .contact_springs import MAX_SINK_DEPTH, lift_of_sunk, sunk_depth
 from .rigid_contact_rows import add_transposed, measure_motion, times_velocity
 
-MAX_ITERATIONS = 40
-MAX_LIFT_SOLVES = 4
+MAX_ITERATIONS = 60
+MAX_LIFTS = 4  # of contacts that sank
 FORCE_TOLERANCE = 1.0e-3  # change of the forces of a group over its normal forces from which it is solved again
-SOLVE_TOLERANCE, LAST_TOLERANCE, MAX_SOLVE_ITERATIONS = 1.0e-4, 1.0e-9, 1000  # of the linear solves
+SOLVE_TOLERANCE, MAX_SOLVE_ITERATIONS = 1.0e-3, 1000  # of the linear solves
+FLOOR_RATIO, LAST_TOLERANCE = (
+    1.0e-5,
+    1.0e-11,
+)  # residual of a linear solve, and of the last, over the largest at a start
 MAX_END_SLOPE_RATIO = 0.1  # rise of φ at the end of a full step over its fall at the start
 MAX_BISECTIONS = 10  # of the step length
 
@@ -59,10 +63,14 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt,
     measure_motion(rows, contacts, state, bodies.u, dt, forces.normal, forces.shear)
     for c in range(k):
         forces.pushes[c], forces.kappa[c], forces.slides[c] = state.is_active[c], state.kappa[c], False
-    lifts, work = 0, 0
+    lifts, work, largest, floor = 0, 0, 0.0, 0.0
     for iteration in range(MAX_ITERATIONS):
         system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
-        work += solve_body_blocks(system, is_solved, residual, SOLVE_TOLERANCE, MAX_SOLVE_ITERATIONS, change)
+        start, iterations = solve_body_blocks(
+            system, is_solved, residual, SOLVE_TOLERANCE, floor, MAX_SOLVE_ITERATIONS, change
+        )
+        largest, work = max(largest, start), work + iterations
+        floor = largest * FLOOR_RATIO**2
         for body in range(count):
             for i in range(SIZE):
                 trial[body, i] = bodies.u[body, i] + change[body, i]
@@ -78,11 +86,13 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt,
             is_solved[body] = is_solved[body] and bodies.is_free[body]
         if is_over:
             lifts += 1
-            if lifts > MAX_LIFT_SOLVES or not _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
+            if lifts > MAX_LIFTS or not _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
                 break
     forces.slides[:] = False
     system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
-    work += solve_body_blocks(system, bodies.is_free, residual, LAST_TOLERANCE, MAX_SOLVE_ITERATIONS, change)
+    floor = largest * LAST_TOLERANCE**2
+    start, iterations = solve_body_blocks(system, bodies.is_free, residual, 0.0, floor, MAX_SOLVE_ITERATIONS, change)
+    work += iterations
     left, whole = 0.0, 0.0
     for body in range(count):
         for i in range(SIZE):
@@ -96,7 +106,9 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt,
 def _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u):
     """Returns the second derivative of φ, and writes −∂φ/∂u into `residual` and A u − b into `of_u`, (n, 6) each."""
     system = BodyBlocks(blocks.diagonal.copy(), blocks.first, blocks.second, blocks.coupling.copy())
-    multiply_blocks(blocks, bodies.u, of_u)
+    multiply_blocks(
+        blocks, np.arange(len(of_u), dtype=np.int64), np.arange(len(blocks.first), dtype=np.int64), bodies.u, of_u
+    )
     for body in range(len(of_u)):
         for i in range(SIZE):
             of_u[body, i] -= bodies.b[body, i]
@@ -156,7 +168,9 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
     (after, shear_after), (change, of_u) = end, moved
     count = len(group)
     bent, start, bends = np.empty((count, SIZE)), np.zeros(count), np.zeros(count)
-    multiply_blocks(blocks, change, bent)
+    multiply_blocks(
+        blocks, np.arange(count, dtype=np.int64), np.arange(len(blocks.first), dtype=np.int64), change, bent
+    )
     for body in range(count):
         for i in range(SIZE):
             start[group[body]] += change[body, i] * of_u[body, i]
@@ -249,7 +263,7 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
     is_over = True
     for body in range(count):
         g = group[body]
-        is_solved[body] = wrong[g] > FORCE_TOLERANCE * pushed[g] or step[g] < 1.0
+        is_solved[body] = wrong[g] > FORCE_TOLERANCE * pushed[g]
         is_over = is_over and not is_solved[body]
     return is_over
 
