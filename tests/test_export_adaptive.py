@@ -18,6 +18,7 @@ from sinew.addon.objects import roles, tet_estimate
 from sinew.addon.panels import tets_layout
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.mesh.mesh_npz import from_arrays
+from sinew.solver.scene.meshing import Meshing
 
 
 def monkey() -> bpy.types.Object:
@@ -71,6 +72,19 @@ def test_settings_arrive(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         meshing.fine.places[[8, 40, 41]], [[0.0, 2.0, 0.0], [0.0, 2.0, 0.5], [0.0, 0.0, 3.0]], atol=1e-6
     )
+
+
+def test_refine_while_simulating_arrives_where_it_is_on(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = monkey()
+    obj.sinew.level_strain = 0.2
+    meshing = exported(scene, tmp_path / "off.sinew")[0].bodies[0].meshing
+    assert not meshing.switches_levels and meshing.level_strain == Meshing().level_strain
+    obj.sinew.switches_levels = True
+    meshing = exported(scene, tmp_path / "on.sinew")[0].bodies[0].meshing
+    assert meshing.switches_levels and meshing.level_strain == pytest.approx(0.2)
+    obj.sinew.method = "ROBUST"
+    assert not exported(scene, tmp_path / "robust.sinew")[0].bodies[0].meshing.switches_levels
 
 
 def test_a_group_that_is_not_there_is_named(tmp_path: Path) -> None:

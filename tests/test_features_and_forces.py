@@ -18,6 +18,7 @@ from sinew.solver.scene.constant_wind import Wind
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Fracture, Heat, Plasticity, Scene, Settings
 from sinew.solver.scene.tracks import NoTracks
+from sinew.solver.simulation import assemble_bodies
 from sinew.solver.simulation import build as build_module
 from sinew.solver.simulation import forces as forces_module
 from sinew.solver.simulation.features.feature import Feature
@@ -138,6 +139,7 @@ class Cooling(Feature):
 
 def test_a_feature_is_registered_by_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(build_module, "FEATURES", (*FEATURES, Cooling))
+    monkeypatch.setattr(assemble_bodies, "FEATURES", (*FEATURES, Cooling))
     body = block(fracture=Fracture(1.0), initial_velocity=(0.0, 0.0, 0.0))
     scene = Scene((body,), settings=Settings(frame_end=4, substeps=2))
     run = Run(tmp_path, scene)

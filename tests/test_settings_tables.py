@@ -215,7 +215,8 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
         {"sizing": "COUNT"},
         {"use_preview_tets": True},
     ]
-    states += [{"method": "ADAPTIVE", "fine_collection": bpy.data.collections.new("Near")}, {"method": "SHEET"}]
+    near = bpy.data.collections.new("Near")
+    states += [{"method": "ADAPTIVE", "fine_collection": near, "switches_levels": True}, {"method": "SHEET"}]
     states += [{"method": "GIVEN"}, {"method": "RIGID"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]

@@ -105,7 +105,11 @@ class Bake:
     def resume_interval(self) -> int:
         """Frames between checkpoints; independent of time, so that the same bake has the same files."""
         built = self.simulation.built
-        return 1 if (built.unbroken or built).model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
+        return (
+            1
+            if (built.unbroken or built.stored).model.node_count >= RESUME_EVERY_FRAME_NODES
+            else RESUME_INTERVAL_FRAMES
+        )
 
     def write_first_frame(
         self, on_event: OnEvent, should_stop: Callable[[], bool], first: SimulatedFrame | None = None

@@ -80,9 +80,10 @@ class FrameRecorder:
         return frame, samples, files
 
     def _node_positions(self) -> npt.NDArray:
-        """Returns the positions of all nodes [m], (n, 3): float64 where a body is far from the origin, else float32."""
-        x = self.simulation.state.x
-        is_far = any(is_beyond_float32(x[body.nodes]) for body in self.simulation.built.model.bodies)
+        """Returns the stored positions of all nodes [m], (n, 3): float64 where a body is far from the origin."""
+        built = self.simulation.built
+        x = built.stored_positions(self.simulation.state.x)
+        is_far = any(is_beyond_float32(x[body.nodes]) for body in built.stored.model.bodies)
         return x.copy() if is_far else x.astype(np.float32)
 
     def contacts(self) -> dict[str, npt.NDArray]:

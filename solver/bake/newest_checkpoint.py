@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from ..mechanics.state import State
+from ..mechanics.state_fields import LEVEL_SPLIT_FIELD
 from ..mechanics.topology_state import check_fits
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
@@ -33,14 +36,14 @@ def holds_bake(folder: Path) -> bool:
 
 
 def newest_checkpoint(
-    reader: CacheReader, wanted: int | None, meshes: Sequence[TetMesh]
+    reader: CacheReader, wanted: int | None, meshes: Mapping[str, TetMesh]
 ) -> tuple[int, State, list[SinewError]]:
     """Returns the frame of the newest intact checkpoint up to `wanted`, its state, and notes on skipped ones.
 
     Args:
         reader: Of the cache.
         wanted: The last allowed frame; None: any.
-        meshes: The tets of its bodies, which the state has to match.
+        meshes: The tets of its bodies by key, which the state has to match.
 
     Raises:
         StorageFailed: There is none, or too many frames follow it, so that the user has to decide.
@@ -92,7 +95,7 @@ def missing_frames(reader: CacheReader, until: int) -> list[SinewError]:
     return [SinewError("cache-frames-missing", path=str(reader.folder), first=a, last=b) for a, b in found]
 
 
-def _read_checkpoint(reader: CacheReader, frame: int, meshes: Sequence[TetMesh]) -> State:
+def _read_checkpoint(reader: CacheReader, frame: int, meshes: Mapping[str, TetMesh]) -> State:
     """Returns the state of a checkpoint, if its frame is intact too and it matches these tets.
 
     Raises:
@@ -102,8 +105,27 @@ def _read_checkpoint(reader: CacheReader, frame: int, meshes: Sequence[TetMesh])
     arrays = reader.read_resume(frame)
     try:
         state = State.from_arrays(arrays)
-        check_fits(state, sum(len(mesh.nodes) for mesh in meshes), sum(len(mesh.tets) for mesh in meshes))
+        counts = [_present_counts(state, key, mesh) for key, mesh in meshes.items()]
+        check_fits(state, sum(nodes for nodes, _ in counts), sum(tets for _, tets in counts))
     except (KeyError, TypeError, ValueError) as problem:
         file = f"{layout.RESUME_FOLDER}/{frame:06d}.npz"
         raise StorageFailed("cache-damaged", path=str(reader.folder), file=file, problem=str(problem)) from problem
     return state
+
+
+def _present_counts(state: State, key: str, mesh: TetMesh) -> tuple[int, int]:
+    """Returns how many nodes and tets a body has in a state, given all that it can have.
+
+    Raises:
+        ValueError: The state is of other tets.
+    """
+    if mesh.levels is None:
+        return len(mesh.nodes), len(mesh.tets)
+    from ..mesh.tetrahedralize.leaf_tets import leaf_tets
+
+    name = LEVEL_SPLIT_FIELD.format(key=key)
+    is_split = state.fields.get(name, np.zeros(0, np.uint8))
+    if is_split.shape != mesh.levels.fill.shape:
+        raise ValueError(f"{name} has the shape {is_split.shape} for {len(mesh.levels.fill)} tets")
+    leaves = leaf_tets(mesh.levels, is_split.astype(np.bool_) & ~mesh.levels.is_finest)
+    return len(leaves.points), len(leaves.cell)

@@ -163,7 +163,7 @@ class _RedrawnFrames:
     def __init__(self, reader: CacheReader, simulation: Simulation) -> None:
         self.reader, self.simulation = reader, simulation
         self._last_frame: tuple[int, dict[str, npt.NDArray[np.float32]]] = (reader.metadata.frame_start - 1, {})
-        self._topology: tuple[int, AssembledScene] = (0, simulation.built.unbroken or simulation.built)
+        self._topology: tuple[int, AssembledScene] = (0, simulation.built.unbroken or simulation.built.stored)
 
     def samples(self, key: str, frame: int) -> npt.NDArray[np.float32]:
         """Returns the samples of a body in a frame, (k, n, 3), in object space."""

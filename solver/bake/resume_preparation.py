@@ -58,7 +58,7 @@ def find_checkpoint(
     until = tracks.final_digest(scene.settings.time(reader.metadata.frame_end))
     check_same_inputs(reader, head, until, accept_changes)
     meshes = {body.key: _read_mesh(reader, body) for body in scene.bodies}
-    frame, state, more = newest_checkpoint(reader, wanted, [mesh for mesh, _ in meshes.values()])
+    frame, state, more = newest_checkpoint(reader, wanted, {key: mesh for key, (mesh, _) in meshes.items()})
     _check_fracture_allowed(state, scene, meshes, folder, frame)
     notes += more + missing_frames(reader, frame)
     return Checkpoint(frame, state, meshes, reader.read_frame(frame).topology, tuple(notes))

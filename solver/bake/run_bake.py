@@ -203,6 +203,10 @@ def _prepare_bake(
     if point:
         with_initial_fields(point.state, built.initial)
         built = apply_topology(built, point.state)
+        if built.levels:
+            from ..simulation.levels.switch_levels import apply_levels
+
+            built = apply_levels(built, point.state)
         simulation = Simulation(scene, tracks, built, point.state)
         for note in repair_pc2_files(CacheReader(writer.folder), simulation, point.frame):
             on_event({"event": "warning", **note.as_warning()})
@@ -241,13 +245,14 @@ def begin_bake(
     if first is None:
         _check_flesh(simulation)
     writer.start_over(head)
-    for number, (body, asked) in enumerate(zip(built.bodies, scene.bodies, strict=True)):
+    stored = built.stored
+    for number, (body, asked) in enumerate(zip(stored.bodies, scene.bodies, strict=True)):
         arrays = to_arrays(asked, body.mesh, body.binding)
-        for feature in built.features:
+        for feature in stored.features:
             arrays |= feature.to_arrays(number)
-        for force in built.forces:
+        for force in stored.forces:
             arrays |= force.to_arrays(body.range.nodes)
-        arrays |= built.bound_nodes_to_arrays(body.range.nodes)
+        arrays |= stored.bound_nodes_to_arrays(body.range.nodes)
         writer.write_model(asked.key, arrays)
     event = _built_event(built, scene)
     skipped = 0 if first is None else first.number - head.frame_start

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +18,10 @@ from ..scene.scene import Body
 from ..scene.serialisation.typed_json import from_tree
 from .embedding import Binding
 from .t_junctions import TJunctions, no_t_junctions
+from .tet_levels import TetLevels
 from .tet_mesh import MeshReport, TetMesh
 
+MAX_LATTICE_POINTS = 2**20  # along each axis
 MAX_BINDING_WEIGHT = 1.0e9  # of a vertex so far outside its tet that float32 has no digits left
 
 
@@ -29,7 +32,8 @@ def topology_digest(body: Body) -> str:
 
 def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
     """Returns `nodes`, `tets`, `fill`, `joined_tets`, `binding_tet`, `binding_weights`, `topology_digest` and
-    `report`, and where there are T-junctions a field "junction_NAME" for each of theirs.
+    `report`, and where there are T-junctions a field "junction_NAME" for each of theirs, where tets change their sizes
+    a field "levels_NAME" for each of those of `TetLevels`.
     """
     report = dataclasses.asdict(mesh.report)
     del report["joined_tets"], report["seconds"]  # an array, and a clock time, which would change the bytes
@@ -45,6 +49,7 @@ def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
         "topology": np.array(topology_digest(body)),
         "report": np.array(json.dumps(report)),
         **(_junctions_to_arrays(mesh.junctions) if len(mesh.junctions) else {}),
+        **(_levels_to_arrays(mesh.levels) if mesh.levels is not None else {}),
     }
 
 
@@ -60,6 +65,34 @@ def _junctions_from_arrays(arrays: Mapping[str, npt.NDArray], node_count: int) -
     if start[0] != 0 or start[-1] != len(weights) or (np.diff(start) < 1).any() or (np.diff(nodes) < 1).any():
         raise ValueError("junction_start or junction_nodes does not rise")
     return TJunctions(nodes, start, parents, weights)
+
+
+def _levels_to_arrays(levels: TetLevels) -> dict[str, npt.NDArray]:
+    return {f"levels_{field.name}": np.asarray(getattr(levels, field.name)) for field in dataclasses.fields(levels)}
+
+
+def _levels_from_arrays(arrays: Mapping[str, npt.NDArray]) -> TetLevels:
+    fill = stored_floats(arrays, "levels_fill", -1)
+    count = len(fill)
+    start = stored_indices(arrays, "levels_level_start", count + 1, -1).tolist()
+    sides = stored_indices(arrays, "levels_counts", MAX_LATTICE_POINTS, 3).tolist()
+    corners = arrays["levels_corners"]
+    if corners.shape != (count, 4) or corners.dtype != np.int64 or corners.min(initial=0) < 0:
+        raise ValueError(f"levels_corners has the shape {corners.shape} and holds {corners.dtype.name}")
+    if corners.max(initial=0) >= math.prod(sides) or start[0] != 0 or start[-1] != count or sorted(start) != start:
+        raise ValueError("levels_corners or levels_level_start holds values that are too large")
+    parent = np.asarray(arrays["levels_parent"])
+    level = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+    first, above = np.array(start, np.int64)[level], np.array([0, *start[:-1]], np.int64)[level]
+    is_valid = np.where(level > 0, (parent >= above) & (parent < first), parent == -1)
+    if parent.shape != (count,) or parent.dtype != np.int32 or not is_valid.all():
+        raise ValueError("levels_parent names tets that are not a level above")
+    at_start = np.asarray(arrays["levels_is_split_at_start"])
+    if at_start.shape != (count,) or at_start.dtype != np.bool_:
+        raise ValueError("levels_is_split_at_start is no row of truth values")
+    spacing = float(stored_floats(arrays, "levels_spacing"))
+    origin = stored_floats(arrays, "levels_origin", 3)
+    return TetLevels(origin, spacing, (sides[0], sides[1], sides[2]), corners, tuple(start), parent, fill, at_start)
 
 
 def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
@@ -82,7 +115,8 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     report = dataclasses.replace(from_tree(MeshReport, report_tree, {}, "report"), joined_tets=joined)
     has_junctions = "junction_nodes" in arrays
     junctions = _junctions_from_arrays(arrays, len(nodes)) if has_junctions else no_t_junctions()
-    return TetMesh(nodes, tets, fill, report, junctions), binding
+    levels = _levels_from_arrays(arrays) if "levels_corners" in arrays else None
+    return TetMesh(nodes, tets, fill, report, junctions, levels=levels), binding
 
 
 def matches_body(arrays: Mapping[str, npt.NDArray], body: Body) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .t_junctions import TJunctions, no_t_junctions
+from .tet_levels import TetLevels
 
 
 class FilledTets(NamedTuple):
@@ -106,6 +107,7 @@ class TetMesh:
         report: What holds of it.
         junctions: Its T-junctions.
         sheet: The triangles of a sheet, whose tets are hinges without volume; None: it is a solid.
+        levels: All tets that the body can have, of which these are the smallest; None: it has just these.
     """
 
     nodes: Floats
@@ -114,3 +116,4 @@ class TetMesh:
     report: MeshReport
     junctions: TJunctions = field(default_factory=no_t_junctions)
     sheet: SheetTriangles | None = None
+    levels: TetLevels | None = None

@@ -217,6 +217,10 @@ def advance_step(
     simulation.held_nodes = step.is_fixed
     state.time = end
     end_features(simulation, step)
+    if built.levels:
+        from .levels.split_criteria import adapt_levels
+
+        adapt_levels(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report
 
 

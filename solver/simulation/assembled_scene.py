@@ -22,15 +22,16 @@ from ..mechanics.plasticity import PlasticBody
 from ..mechanics.state import State
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
-from ..runtime.arrays import Indices
+from ..runtime.arrays import Floats, Indices
 from ..runtime.errors import SinewError
-from .features.feature import AnyFeature, Feature, find_feature
+from .features.feature import AnyFeature, BuildInputs, Feature, find_feature
 from .features.flesh import FleshFeature
 from .features.fracture import Fracture
 from .features.heat import Heat
 from .features.plasticity import PlasticFlow
 from .features.rest_shapes import RestShapes
 from .fracture.breakable_bodies import FractureBodies
+from .levels.body_levels import BodyLevels
 
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
@@ -75,6 +76,9 @@ class AssembledScene:
         crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
             (`simulation/fracture/crack_contact_points.py`), (k,).
         unbroken: What was built before anything broke; None: this.
+        levels: The bodies whose tets change their sizes, with those that they have now.
+        finest: The scene with the smallest tets of these bodies; None: there are none.
+        build_inputs: What a scene with the smallest tets was built from; None for others.
         bound_attachment: Number in `Body.attachments` of what binds each node, −1 for none, (n,) or (0,).
     """
 
@@ -89,12 +93,31 @@ class AssembledScene:
     contact_materials: ContactMaterials | None = None
     crack_point_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     unbroken: AssembledScene | None = None
+    levels: tuple[BodyLevels, ...] = ()
+    finest: AssembledScene | None = None
+    build_inputs: BuildInputs | None = None
     bound_attachment: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def bound_nodes_to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
         """Returns for `model/KEY.npz` the attachment that binds each node of the body with these nodes, −1 for none."""
         own = self.bound_attachment[nodes]
         return {"bound_attachment": own} if (own >= 0).any() else {}
+
+    @property
+    def stored(self) -> AssembledScene:
+        """The scene with the tets that a cache has, whose nodes its frames have: where they change, the smallest."""
+        return self.finest or self
+
+    def stored_positions(self, x: Floats) -> Floats:
+        """Returns the positions of the nodes of `stored` [m], (k, 3), for those of the present ones [m], (n, 3)."""
+        if self.finest is None:
+            return x
+        out = np.empty_like(self.finest.model.X)
+        switched = {body.number: body for body in self.levels}
+        for number, (part, own) in enumerate(zip(self.finest.model.bodies, self.model.bodies, strict=True)):
+            body, here = switched.get(number), x[own.nodes]
+            out[part.nodes] = here if body is None else body.finest_positions(here)
+        return out
 
     def feature(self, kind: type[AnyFeature]) -> AnyFeature | None:
         """Returns the feature of a kind; None where no body has it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..constraints.force import Force
+from ..linalg.bound_nodes import BoundNodes
 from ..mechanics.model import Model
 from ..mesh.embedding import bind, closest_tets
 from ..mesh.geometry.closest_point import closest_points
@@ -45,6 +46,13 @@ def bind_bodies(scene: Scene, model: Model, junctions: Sequence[TJunctions]) -> 
         return model, attachment
     from ..constraints.bindings.hard_bindings import bind_nodes, flatten_bindings
 
+    starts = np.array([part.nodes.start for part in model.bodies])
+
+    def body_name(node: int) -> str:
+        return scene.bodies[int(np.searchsorted(starts, node, side="right")) - 1].name
+
+    if not any(all_bindings(body) for body in scene.bodies):  # T-junctions hang on nothing that is bound
+        return bind_nodes(model, _junction_nodes(model, junctions), body_name), attachment
     numbers = {body.key: number for number, body in enumerate(scene.bodies)}
     bindings = _junction_bindings(model, junctions)
     is_bound = np.zeros(model.node_count, bool)
@@ -60,11 +68,6 @@ def bind_bodies(scene: Scene, model: Model, junctions: Sequence[TJunctions]) -> 
                 attachment[[each.node for each in found]] = row
         if all_bindings(body):
             _check_core(body, model, number, is_bound)
-    starts = np.array([part.nodes.start for part in model.bodies])
-
-    def body_name(node: int) -> str:
-        return scene.bodies[int(np.searchsorted(starts, node, side="right")) - 1].name
-
     return bind_nodes(model, flatten_bindings(bindings, body_name), body_name), attachment
 
 
@@ -80,6 +83,18 @@ def check_bound_nodes_are_free(scene: Scene, model: Model, forces: Sequence[Forc
             count = int(((held >= part.nodes.start) & (held < part.nodes.stop)).sum())
             if count:
                 raise BadInput("bound-nodes-held", name=body.name, count=count, force=force.kind)
+
+
+def _junction_nodes(model: Model, junctions: Sequence[TJunctions]) -> BoundNodes:
+    """Returns the nodes at T-junctions of all bodies."""
+    there = [own.shifted(body.nodes.start) for body, own in zip(model.bodies, junctions, strict=True)]
+    lengths = np.concatenate([np.diff(each.start) for each in there])
+    return BoundNodes(
+        np.concatenate([each.nodes for each in there]),
+        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32),
+        np.concatenate([each.parents for each in there]),
+        np.concatenate([each.weights for each in there]),
+    )
 
 
 def _junction_bindings(model: Model, junctions: Sequence[TJunctions]) -> list[HardBinding]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..constraints.force import Force
-from ..constraints.rigid_core import find_core, whole_core
 from ..contact.colliders.deforming_collider import DeformingCollider, build_deforming, has_vertex_track, is_active
 from ..contact.colliders.rigid_colliders import BuiltCollider, build_collider, posed_collider
 from ..contact.detection.contact_sample_points import ContactPoints
@@ -18,21 +17,16 @@ from ..contact.initial.initial_contacts import initialize_contacts
 from ..contact.initial.initial_penetration import check_enclosed_colliders, check_initial_penetration
 from ..contact.initial.support_contacts import find_support_contacts
 from ..contact.surfaces.build_surfaces import make_collision_surfaces
-from ..mechanics.model import Model, Part, make_model
-from ..mechanics.self_weight_volume_penalty import with_pressure_modulus
-from ..mechanics.sheets.sheet_part import sheet_of_body
-from ..mechanics.state import State
+from ..mechanics.model import Model
 from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding
 from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
-from ..mesh.red_refinement import recover_levels
 from ..mesh.sheet_mesh import sheet_mesh
 from ..mesh.sheet_t_junctions import close_t_junctions
 from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
-from ..mesh.tetrahedralize.fill_warnings import fill_warnings
 from ..mesh.tetrahedralize.nested_refinement import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
 from ..runtime.arrays import Floats, floats
@@ -41,24 +35,29 @@ from ..scene.adaptive_validation import check_adaptive_bodies, is_adaptive
 from ..scene.animated_material import body_at
 from ..scene.attachment_validation import attached_pairs
 from ..scene.binding_validation import bound_pairs, check_bound_bodies
-from ..scene.formulation import HIERARCHICAL, FormulationSettings, refinement_factor, with_unread_defaults
+from ..scene.formulation import refinement_factor
 from ..scene.gravity import gravity_at
 from ..scene.joint_validation import jointed_pairs
 from ..scene.scene import Body, Scene
-from ..scene.self_weight_check import self_weight_warnings
 from ..scene.sheet_validation import check_sheets
 from ..scene.surface_detail_validation import check_surface_detail
 from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
-from .assembled_scene import AssembledBody, AssembledScene
+from .assemble_bodies import (
+    assembled_bodies,
+    build_features,
+    initial_model,
+    initial_state,
+    is_hierarchical,
+    with_ignored_bodies,
+)
+from .assembled_scene import AssembledScene
 from .bind_body import bind_body
 from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .fracture.node_duplication import separate_hinges
-from .inertial_contact_modulus import with_contact_modulus
-from .kept_start import begin_at_starts
 from .pin_borders import meshing_with_pin_borders
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside
@@ -92,8 +91,8 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     surfaces, meshes = _fill_bodies(scene, on_stage, stored)
     scene = _with_sheet_thickness(scene, meshes)
     gravity = floats(gravity_at(scene, tracks, scene.settings.start_time), 3)
-    model = _initial_model(scene, surfaces, meshes, gravity)
-    colliders = _with_ignored_bodies(colliders, scene, model)
+    model = initial_model(scene, surfaces, meshes, gravity)
+    colliders = with_ignored_bodies(colliders, scene, model)
     bindings, points = _bind_render_vertices(scene, model, surfaces, meshes, stored, on_stage, gravity)
     unbound, (model, bound_attachment) = model, bind_bodies(scene, model, [mesh.junctions for mesh in meshes])
     inputs = BuildInputs(
@@ -107,9 +106,9 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         contact_points=ContactPoints.concatenate(points),
         colliders=(*colliders, *(posed_collider(collider, collider.vertices) for collider in deforming)),
         gravity=gravity,
-        state=_initial_state(scene, model),
+        state=initial_state(scene, model),
     )
-    _build_features(inputs)
+    build_features(inputs)
     forces = make_forces(inputs)
     check_bound_nodes_are_free(scene, model, forces)
     skins = make_collision_surfaces(scene, meshes, bindings, model, deforming, tracks)
@@ -117,7 +116,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     materials = make_contact_materials(skins, scene, unbound, gravity)
     built = AssembledScene(
         model=model,
-        bodies=_assembled_bodies(inputs),
+        bodies=assembled_bodies(inputs),
         initial=inputs.state,
         features=tuple(feature.with_contact_surfaces(materials, model, gravity) for feature in inputs.features),
         forces=forces,
@@ -127,9 +126,14 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         contact_materials=materials,
         bound_attachment=bound_attachment,
     )
+    if any(mesh.levels is not None for mesh in meshes):
+        from .levels.scene_at_levels import start_levels
+
+        built = start_levels(replace(built, build_inputs=inputs))
     _check_colliders(built, surfaces, tracks, scene.settings.start_time)
     names = [body.name for body in built.bodies]
-    initialize_contacts(colliders, materials, built.contact_points, model, names, tracks, inputs.state)
+    touching = built.colliders, built.contact_materials, built.contact_points
+    initialize_contacts(*touching, built.model, names, tracks, built.initial)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
 
 
@@ -182,23 +186,6 @@ def _with_sheet_thickness(scene: Scene, meshes: Sequence[TetMesh]) -> Scene:
     return replace(scene, bodies=tuple(bodies))
 
 
-def _initial_model(scene: Scene, surfaces: list[Surface], meshes: list[TetMesh], gravity: Floats) -> Model:
-    """Returns the model of all bodies at the first frame, with gravity [m/s²], (3,)."""
-    dt = 1.0 / (scene.settings.fps * scene.settings.substeps)
-    model = make_model([_model_part(*part, dt) for part in zip(scene.bodies, surfaces, meshes, strict=True)])
-    for feature in FEATURES:
-        model = feature.initial_model(scene, meshes, model)
-    return with_pressure_modulus(dict(enumerate(scene.bodies)), model, gravity)
-
-
-def _build_features(inputs: BuildInputs) -> None:
-    """Adds the features that the scene asks for to the inputs, where later ones find them."""
-    for kind in FEATURES:
-        feature = kind.build(inputs)
-        if feature is not None:
-            inputs.features.append(feature)
-
-
 def _bind_render_vertices(
     scene: Scene,
     model: Model,
@@ -220,31 +207,6 @@ def _bind_render_vertices(
     return bindings, points
 
 
-def _assembled_bodies(inputs: BuildInputs) -> tuple[AssembledBody, ...]:
-    """Returns all bodies with what an artist should know about each."""
-    bodies = []
-    for number, (body, mesh) in enumerate(zip(inputs.scene.bodies, inputs.meshes, strict=True)):
-        warnings = _body_warnings(inputs, number)
-        place = inputs.model.bodies[number]
-        bodies.append(AssembledBody(body.key, body.name, mesh, inputs.bindings[number], place, warnings))
-    return tuple(bodies)
-
-
-def _body_warnings(inputs: BuildInputs, number: int) -> tuple[SinewError, ...]:
-    scene, body, mesh = inputs.scene, inputs.scene.bodies[number], inputs.meshes[number]
-    has_goal = body.goal is not None and body.goal.bears
-    is_borne = bool(body.has_core or has_goal or (body.flesh and not scene.is_loose_flesh(body)))
-    warnings = []
-    if not body.is_sheet:
-        warnings += [*fill_warnings(body, inputs.surfaces[number], mesh)]
-        warnings += self_weight_warnings(body, inputs.gravity, is_borne)
-    for kind in FEATURES:
-        warnings += kind.warnings(body, scene, inputs.tracks, mesh.report.tet_size)
-    for force in inputs.forces:
-        warnings += force.body_warnings.get(number, ())
-    return tuple(warnings)
-
-
 def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, ...], tuple[DeformingCollider, ...]]:
     """Returns the colliders that only turn and move, and those that deform."""
     changing = [collider for collider in scene.colliders if has_vertex_track(collider.key, tracks)]
@@ -254,18 +216,6 @@ def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, 
     return (
         tuple(build_collider(collider, tracks, settings, size) for collider in rigid),
         tuple(build_deforming(collider, tracks, settings) for collider in changing),
-    )
-
-
-def _with_ignored_bodies(colliders: tuple[BuiltCollider, ...], scene: Scene, model: Model) -> tuple[BuiltCollider, ...]:
-    """Returns rigid colliders that know which bodies pass through them, and how far others stay away."""
-    thick = zip(model.bodies, (body.collision.thickness for body in scene.bodies), strict=True)
-    padding = tuple((body.tets.start, body.tets.stop, more) for body, more in thick if more > 0.0)
-    ignored = {frozenset(pair) for pair in scene.ignored_pairs}
-    tets = [(body.key, (body.tets.start, body.tets.stop)) for body in model.bodies]
-    passing = [tuple(own for key, own in tets if frozenset((key, c.key)) in ignored) for c in colliders]
-    return tuple(
-        replace(c, ignored_tets=own, extra_thickness=padding) for c, own in zip(colliders, passing, strict=True)
     )
 
 
@@ -296,43 +246,6 @@ def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
     if body.meshing.method == "given":
         return user_tets(body.tet_nodes, body.tets, surface, body.name)
     return meshing.tetrahedralize(surface, replace(body.meshing, method="robust"), body.name, seed)
-
-
-def _model_part(body: Body, surface: Surface, mesh: TetMesh, dt: float) -> Part:
-    if body.is_sheet:
-        return sheet_of_body(body, mesh, with_contact_modulus(body, surface, mesh, dt))
-    core, material = None, body.material
-    if body.is_rigid:
-        core, material = whole_core(body.core, mesh.tets), with_contact_modulus(body, surface, mesh, dt)
-    elif body.core:
-        core = find_core(body.core, body.name, surface, mesh.nodes, mesh.tets)
-    return Part(
-        body.key, mesh.nodes, mesh.tets, mesh.fill, material, simulated_scale=body.simulated_scale, name=body.name,
-        method=FormulationSettings() if body.flesh else with_unread_defaults(body.method),
-        levels=recover_levels(mesh.tets, body.method.levels) if is_hierarchical(body) else None,
-        core=core,
-        gravity_weight=body.field_weights.gravity,
-    )  # fmt: skip
-
-
-def is_hierarchical(body: Body) -> bool:
-    """Whether the tets of a body come out of coarse ones."""
-    return body.method.name == HIERARCHICAL and not body.flesh
-
-
-def _initial_state(scene: Scene, model: Model) -> State:
-    v = np.zeros_like(model.X)
-    for body, part in zip(scene.bodies, model.bodies, strict=True):
-        v[part.nodes] = body.initial_velocity
-        if any(body.initial_spin):
-            X, mass = model.X[part.nodes], model.mass[part.nodes]
-            v[part.nodes] += np.cross(body.initial_spin, X - mass @ X / mass.sum())
-    state = State(model.X.copy(), v, scene.settings.start_time)
-    begin_at_starts(scene, model, state)
-    if model.bound is not None:
-        model.bound.interpolate(state.x)
-        model.bound.interpolate(state.v)
-    return state
 
 
 def _check_colliders(built: AssembledScene, surfaces: list[Surface], tracks: TrackReader, time: float) -> None:

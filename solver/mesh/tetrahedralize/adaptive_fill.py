@@ -65,7 +65,7 @@ class _Tets:
         return _Tets(self.points[which], self.marks[which], self.nodes_inside[which])
 
 
-class _Criteria:
+class SplitCriteria:
     """Says which tets are too large."""
 
     def __init__(self, surface: Surface, bvh: Bvh, fine: FineRegions, finest: float) -> None:
@@ -116,15 +116,15 @@ def fill_adaptively(surface: Surface, bvh: Bvh, meshing: Meshing, is_closed: boo
     """
     finest, levels = tet_size(surface, meshing), meshing.coarsest_size.bit_length() - 1
     numbering = PointNumbering(lattice_around(*surface.bounds, finest * 2**levels), levels)
-    criteria = _Criteria(surface, bvh, meshing.fine or FineRegions(), finest)
+    criteria = SplitCriteria(surface, bvh, meshing.fine or FineRegions(), finest)
     is_sheet = sheet_faces(bvh, is_closed)
     kept, points = [], list[Keys]()
     tets = numbering.coarse_tets()
     may_cross = np.ones(len(tets), np.bool_)
     for level in range(levels + 1):
         size = numbering.size(level)
-        found = _surface_in_some(numbering, tets, may_cross, bvh, is_sheet, criteria.fine_faces, TOUCH_TOLERANCE * size)
-        inside = _nodes_inside(numbering, tets, may_cross, bvh)
+        found = surface_in_some(numbering, tets, may_cross, bvh, is_sheet, criteria.fine_faces, TOUCH_TOLERANCE * size)
+        inside = count_nodes_inside(numbering, tets, may_cross, bvh)
         is_taken = (found.marks > 0) | (inside > 0)
         tets, found, inside = tets[is_taken], found.select(is_taken), inside[is_taken]
         own = _Tets(tets, found.marks, inside)
@@ -140,7 +140,7 @@ def fill_adaptively(surface: Surface, bvh: Bvh, meshing: Meshing, is_closed: boo
     return _filled_tets(numbering, kept, points, bvh)
 
 
-def _surface_in_some(
+def surface_in_some(
     numbering: PointNumbering, tets: Keys, some: Bools, bvh: Bvh, is_sheet: Bools, is_fine: Bools, slack: float
 ) -> SurfaceInTets:
     """Returns what of the surface is in tets, (m, 4), of which only some can have any."""
@@ -151,7 +151,7 @@ def _surface_in_some(
     return out
 
 
-def _nodes_inside(numbering: PointNumbering, tets: Keys, some: Bools, bvh: Bvh) -> np.ndarray:
+def count_nodes_inside(numbering: PointNumbering, tets: Keys, some: Bools, bvh: Bvh) -> np.ndarray:
     """Returns how many corners of tets are inside, (m,), of which all but some are inside with all."""
     out = np.full(len(tets), 4, np.int8)
     points, place = np.unique(tets[some], return_inverse=True)
@@ -174,8 +174,21 @@ def _filled_tets(numbering: PointNumbering, kept: list[_Tets], refined: list[Key
     number = np.where((np.linalg.det(edges) < 0.0)[:, None], number[:, [0, 1, 3, 2]], number)
     points = np.unique(np.concatenate([np.zeros(0, np.int64), *refined]))
     junctions = find_t_junctions([each.points for each in kept], points)
-    fill, is_sheet = np.ones(len(tets)), marks == SHEET_MARK
-    fill[is_sheet] = SHEET_FILLED_FRACTION
-    partly = np.flatnonzero(((marks > 0) | (inside < 4)) & ~(is_sheet & (inside == 0)))
-    fill[partly] = filled_fractions(nodes[number[partly]], partly, is_sheet[partly], bvh)
+    fill = filled_shares(nodes[number], marks, inside, bvh)
     return FilledTets(nodes, np.ascontiguousarray(number), fill, multiply_out(*junctions, used, numbering.levels))
+
+
+def filled_shares(corners: Floats, marks: np.ndarray, nodes_inside: np.ndarray, bvh: Bvh) -> Floats:
+    """Returns the filled shares of tets, (m,), with corners [m], (m, 4, 3).
+
+    Args:
+        corners: Of tets that the surface touches, or that have corners inside.
+        marks: How the surface touches them, (m,).
+        nodes_inside: How many of their corners are inside, (m,).
+        bvh: The surface.
+    """
+    fill, is_sheet = np.ones(len(corners)), marks == SHEET_MARK
+    fill[is_sheet] = SHEET_FILLED_FRACTION
+    partly = np.flatnonzero(((marks > 0) | (nodes_inside < 4)) & ~(is_sheet & (nodes_inside == 0)))
+    fill[partly] = filled_fractions(corners[partly], partly, is_sheet[partly], bvh)
+    return fill

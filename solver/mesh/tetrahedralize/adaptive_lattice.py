@@ -21,9 +21,9 @@ from ...runtime.arrays import Floats
 from ..local_tet_numbering import EDGE_ENDS, EDGE_STARTS, FACES_OPPOSITE_NODES
 from ..red_refinement import CHILD_NODES
 from ..t_junctions import TJunctions
+from ..tet_levels import Keys
 from .bcc_lattice import Lattice, lattice_tets
 
-Keys = npt.NDArray[np.int64]
 # `CHILD_NODES` cut between the middles of the edges 0–2 and 1–3: where these are the long ones, along the shortest
 # diagonal, and the children have their long edges there, too
 LONG_EDGES_APART = (0, 2, 1, 3)
@@ -43,7 +43,7 @@ class PointNumbering:
     levels: int
 
     @property
-    def _counts(self) -> tuple[int, int, int]:
+    def counts(self) -> tuple[int, int, int]:
         """Places along x, y and z, half a cell of the finest lattice apart."""
         x, y, z = (2 * count * 2**self.levels + 1 for count in self.lattice.cell_counts)
         return x, y, z
@@ -53,11 +53,11 @@ class PointNumbering:
         lattice = self.lattice
         tets = lattice_tets(lattice, np.ones(lattice.point_count, np.bool_))
         places = lattice.coordinates().astype(np.int64) * 2**self.levels
-        return np.ravel_multi_index(tuple(places.T), self._counts)[tets[:, LONG_EDGES_APART]]
+        return np.ravel_multi_index(tuple(places.T), self.counts)[tets[:, LONG_EDGES_APART]]
 
     def positions(self, points: Keys) -> Floats:
         """Returns where points are [m], (…, 3)."""
-        places = np.stack(np.unravel_index(points, self._counts), axis=-1)
+        places = np.stack(np.unravel_index(points, self.counts), axis=-1)
         return self.lattice.origin + (0.5 * self.lattice.cell / 2**self.levels) * places
 
     def size(self, level: int) -> float:

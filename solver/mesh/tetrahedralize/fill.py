@@ -14,6 +14,7 @@ from ..geometry.orient_outward import OrientedSurface, orient_outward
 from ..geometry.triangle_bvh import Bvh, build_bvh
 from ..geometry.triangle_surface import Surface, make_surface
 from ..geometry.winding_number_volume import enclosed_volume
+from ..tet_levels import TetLevels
 from ..tet_mesh import FilledTets, TetMesh
 from .bridging_tets import find_bridging_tets
 from .estimate import check_estimate
@@ -42,17 +43,27 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
     if len(outward.surface.triangles) == 0:
         raise BadInput("mesh-flat", name=name)
     area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3
-    check_estimate((upper - lower).tolist(), area, volume, meshing, name)
+    switches_levels = meshing.method == ADAPTIVE and meshing.switches_levels
+    most = dataclasses.replace(meshing, method="robust") if switches_levels else meshing
+    check_estimate((upper - lower).tolist(), area, volume, most, name)
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
     enclosed = enclosed_volume(bvh, outward.is_closed)
+    levels: TetLevels | None = None
     if meshing.method == ADAPTIVE:
         from .adaptive_fill import fill_adaptively
+        from .adaptive_levels import make_tet_levels
+        from .leaf_tets import leaf_tets
 
         fine = meshing.fine or FineRegions()
         fine = dataclasses.replace(fine, places=(fine.places - middle) / size, reach=fine.reach / size)
         unit = dataclasses.replace(unit, fine=fine)
-        filling, is_covered_soup = fill_adaptively(outward.surface, bvh, unit, outward.is_closed), False
+        if switches_levels:
+            levels = make_tet_levels(outward.surface, bvh, unit, outward.is_closed)
+            filling = leaf_tets(levels, ~levels.is_finest).filling
+        else:
+            filling = fill_adaptively(outward.surface, bvh, unit, outward.is_closed)
+        is_covered_soup = False
     else:
         filling, is_covered_soup = _fill(outward, bvh, unit, name, enclosed, seed)
     if len(filling.tets) == 0 and not enclosed > 0.0:
@@ -72,7 +83,9 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         is_covered_soup=is_covered_soup,
         seconds=time.perf_counter() - started,
     )
-    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report, filling.junctions)
+    if levels is not None:
+        levels = dataclasses.replace(levels, origin=middle + size * levels.origin, spacing=size * levels.spacing)
+    return TetMesh(middle + size * filling.nodes, filling.tets, filling.fill, report, filling.junctions, levels=levels)
 
 
 def _fill(

@@ -66,6 +66,18 @@ TEXTS = {
         '"{name}" has the fill Adaptive, which does not support {feature} yet.',
         "Turn {feature} off, or set Fill of its Tets to Robust or Smooth.",
     ),
+    "levels-combined": (
+        '"{name}" has Refine While Simulating, which does not support {feature} yet.',
+        "Turn {feature} off, or Refine While Simulating in the Tets of the body.",
+    ),
+    "levels-beside": (
+        '"{name}" has Refine While Simulating, beside which "{other}" cannot have {feature} yet.',
+        "Turn {feature} off, or Refine While Simulating in the Tets of the body.",
+    ),
+    "levels-live": (
+        '"{name}" has Refine While Simulating, which works in bakes alone: what a hand holds is in certain tets.',
+        "Turn Refine While Simulating off in its Tets while you run the scene live.",
+    ),
     "bound-to-rigid": (
         'A binding fixes "{name}" to "{target}", which is rigid: bodies cannot be bound to rigid ones yet.',
         "Attach them by springs: turn Exact off in the row, or choose Spring.",
