@@ -29,6 +29,9 @@ class Start:
         Fp_inverse: Fp⁻¹ of the multiplicative law, (m, 3, 3), or None: none has flowed under it.
         flowed: The strain that has flowed under it in all, (m,), or None.
         plastic_strain: ε_plastic of the additive law as xx, yy, zz, xy, yz, zx, (m, 6), or None: the same.
+        dented: Particles of surface detail that have dents, at rest [m], (q, 3), or None: there are none.
+        dents: Where in the material their targets are, at rest [m], (q, 3), or None.
+        dent_reach: How far around them particles have the same dent [m], (q,), or None.
     """
 
     vertices: Annotated[Floats, points("n", 3)]
@@ -38,13 +41,16 @@ class Start:
     Fp_inverse: Annotated[Floats, shape("m", 3, 3)] | None = None
     flowed: Annotated[Floats, shape("m")] | None = None
     plastic_strain: Annotated[Floats, shape("m", 6)] | None = None
+    dented: Annotated[Floats, points("q", 3)] | None = None
+    dents: Annotated[Floats, points("q", 3)] | None = None
+    dent_reach: Annotated[Floats, shape("q")] | None = None
 
     def transformed(self, matrix: Floats) -> Start:
         """Returns the same in another space, given by new ← old, (4, 4); strains turn with it.
 
         They turn by the orthogonal matrix nearest to it, which is a reflection where it mirrors.
         """
-        left, _, right = np.linalg.svd(matrix[:3, :3])
+        left, stretch, right = np.linalg.svd(matrix[:3, :3])
         rotation = left @ right
 
         def moved(places: Floats) -> Floats:
@@ -62,6 +68,9 @@ class Start:
             positions=moved(self.positions),
             Fp_inverse=None if self.Fp_inverse is None else rotation @ self.Fp_inverse @ rotation.T,
             plastic_strain=strain,
+            dented=None if self.dented is None else moved(self.dented),
+            dents=None if self.dents is None else moved(self.dents),
+            dent_reach=None if self.dent_reach is None else self.dent_reach * stretch.max(),
         )
 
     def to_bytes(self) -> bytes:

@@ -14,6 +14,7 @@ from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import BadInput
 from ..scene.scene import Body, Scene
 from ..scene.start import Start
+from .features.surface_dents import SurfaceDents, kept_dents
 from .simulated_scene import SimulatedScene
 
 # Share of the longest side of a mesh by which its vertices may lie elsewhere: a .blend has single precision
@@ -25,7 +26,7 @@ NOT_FLOWED: dict[str, Floats] = {FP_INVERSE: np.eye(3), FLOWED: np.zeros(()), PL
 
 
 def keep_start(simulation: SimulatedScene, number: int) -> Start:
-    """Returns where a body is now, and how far it has flowed, [m] in the world.
+    """Returns where a body is now, how far it has flowed and its dents, [m] in the world.
 
     Raises:
         BadInput: It follows a pose, or is torn.
@@ -49,6 +50,7 @@ def keep_start(simulation: SimulatedScene, number: int) -> Start:
         tets=indices(tets - np.int32(own.nodes.start)),
         positions=positions,
         **{name: state.fields[field][own.tets].copy() for name, field in FLOW_FIELDS.items() if field in state.fields},
+        **kept_dents(built.feature(SurfaceDents), number, state),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...contact.contact_step import ContactStep
 from ...contact.detection.contact_sample_points import ContactPoints
 from ...contact.detection.surface_materials import ContactMaterials
+from ...contact.surface_detail.kept_dents import begin_with_dents, keep_dents
 from ...contact.surface_detail.particle_loads import ParticleLoads, point_loads, vertex_loads
 from ...contact.surface_detail.particles import (
     DetailBody,
@@ -62,12 +63,14 @@ class SurfaceDents(Feature):
 
     @classmethod
     def build(cls, inputs: BuildInputs) -> SurfaceDents | None:
-        """Returns the bodies with surface detail, none of them dented; None where there are none."""
+        """Returns the bodies with surface detail, dented as their starts are; None where there are none."""
         made, first_point = [], 0
         for number, body in enumerate(inputs.scene.bodies):
             count = len(inputs.body_contact_points[number])
             if body.surface_detail is not None:
                 made.append(_make_body(inputs, number, slice(first_point, first_point + count)))
+                if body.start is not None:
+                    begin_with_dents(made[-1], body.start, inputs.state)
             first_point += count
         return cls(tuple(made)) if made else None
 
@@ -138,6 +141,12 @@ class SurfaceDents(Feature):
             deepest = float(depths(body, targets).max(initial=0.0))
             found[body.key] = {"deepest_dent": deepest, "detail_particles": float(len(targets.particle))}
         return found
+
+
+def kept_dents(dents: SurfaceDents | None, number: int, state: State) -> dict[str, Floats]:
+    """Returns what a start keeps of the dents of a body, by the attributes of `Start` [m]."""
+    own = [body for body in dents.bodies if body.number == number] if dents is not None else []
+    return keep_dents(own[0], state) if own else {}
 
 
 def _make_body(inputs: BuildInputs, number: int, points: slice) -> DetailBody:
