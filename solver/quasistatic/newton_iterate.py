@@ -86,9 +86,14 @@ class NewtonIterate:
         self.wants_true_tangent = False  # whether it led to the positions, or no tet is compressed much there
 
     def take_experience(self, other: NewtonIterate) -> None:
-        """Takes over what a solve of more or fewer of the bodies has found out about their tangents."""
+        """Takes over what a solve of more or fewer of the bodies has found out about their tangents, and its arrays.
+
+        The other one may go on when this one does not.
+        """
         self.is_hard, self.may_be_definite = other.is_hard, other.may_be_definite
-        self.is_mildly_strained = other.is_mildly_strained
+        self.is_mildly_strained, self.is_matrix_solved = other.is_mildly_strained, False
+        self.workspace = other.workspace
+        self.lattices = replace(self.lattices, workspace=other.lattices.workspace)
 
     def evaluate_tangent(self, law: Hyperelastic, x: Floats, clamp: bool = True) -> EvaluationResult:
         """Computes forces, loads included, and tangent at x; returns how it is there, energy in the loads included."""

@@ -12,6 +12,7 @@ import numpy as np
 from ...mechanics.model import Model
 from ...mesh.geometry.signed_distance_derivatives import SignedDistances, SurfaceSnapshot
 from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.threads.thread_pool import run_parts
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
 from ..point_forces import PointForces
@@ -101,7 +102,13 @@ class AttachmentPotential:
 
     def link_forces(self, x: Floats) -> list[LinkForces]:
         """Returns what all attachments do, for nodes at x [m], (n, 3)."""
-        pulling = [each.forces(x, self.tets) for each in self.active]
+        found: dict[int, LinkForces] = {}
+
+        def run(number: int) -> None:
+            found[number] = self.active[number].forces(x, self.tets)
+
+        run_parts(len(self.active), run)  # most have too few links for several threads
+        pulling = [found[number] for number in range(len(self.active))]
         braking = [each.dampers.forces(each.links, x, self.tets) for each in self.active if each.dampers is not None]
         return pulling + braking
 

@@ -86,7 +86,7 @@ class SurfaceSnapshot(NamedTuple):
         vertices: [m], (v, 3).
         face_normals, vertex_normals: Of triangles, unit length or zero, (t, 3), and of vertices, any length, (v, 3).
         points: All points [m], (p, 3).
-        point_normals: Unit normals of the surface at the points, (p, 3).
+        point_normals: Unit normals of the surface at the points that may have penetrated it, (p, 3).
     """
 
     vertices: Floats

@@ -106,7 +106,9 @@ class FleshContact:
             return SurfacePenetrations.empty()
         vertices = self.surface.vertices_at(self.model, x)
         face_normals, vertex_normals = self.surface.normals(vertices)
-        point_normals = _normals_at(vertex_normals, self.surface, self.triangle, self.weights)
+        used = found.point if previous is None else np.concatenate([found.point, previous.point])
+        point_normals = np.empty_like(points)
+        point_normals[used] = _normals_at(vertex_normals, self.surface, self.triangle[used], self.weights[used])
         now = SurfaceSnapshot(vertices, face_normals, vertex_normals, points, point_normals)
         contacts = project_to_surface(self.surface, self.model, now, found)
         if previous is None:
