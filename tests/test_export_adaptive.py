@@ -17,6 +17,7 @@ from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles, tet_estimate
 from sinew.addon.panels import tets_layout
 from sinew.solver.bake.cache import CacheReader
+from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.mesh_npz import from_arrays
 from sinew.solver.scene.meshing import Meshing
 
@@ -154,3 +155,20 @@ def test_a_baked_head_falls_lies_and_is_whole(tmp_path: Path) -> None:
     lowest = min(evaluated(obj, frame)[0][:, 2].min() for frame in range(1, 21))
     assert lowest == pytest.approx(-1.2, abs=0.03)
     assert 0.4 < (lengths[1] / lengths[0]).min() and (lengths[1] / lengths[0]).max() < 2.0
+
+
+@pytest.mark.slow
+def test_a_baked_head_whose_tets_change_their_sizes_plays_and_shows_the_smallest(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = monkey()
+    obj.sinew.switches_levels = True
+    scene.frame_end = 16
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert commands.run_in_blender(["bake"]) == 0
+    reader = CacheReader(tmp_path / "shot.sinew")
+    mesh, _ = from_arrays(reader.read_model("Suzanne"))
+    assert mesh.levels is not None and len(reader.read_frame(16).x) == len(mesh.nodes)
+    counts = {len(State.from_arrays(reader.read_resume(frame)).x) for frame in reader.resume_frames()}
+    assert len(counts) > 1 and max(counts) < len(mesh.nodes)
+    drawn = reader.read_positions(16, "Suzanne")
+    assert np.abs(evaluated(obj, 16)[0] - drawn).max() < 1e-5 and np.ptp(drawn[:, 2]) < np.ptp(mesh.nodes[:, 2])

@@ -36,6 +36,7 @@ import dataclasses, sys, tempfile
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from fixtures import fracture_scenes, flesh_scenes
+from fixtures.closed_surfaces import sphere
 from fixtures.formulation_choices import CHOICES, resisting
 from fixtures.scenes import block
 from fixtures.sheets import grid
@@ -66,6 +67,10 @@ nodes, triangles = grid((6, 6), (0.4, 0.4))
 cloth = Body(nodes + [-0.2, -0.2, 0.21], triangles, meshing=Meshing("sheet"), collision=Collision(0.3, 0.0, True))
 below = block((2, 2, 2), (0.2, 0.2, 0.2), at=(-0.08, -0.07, 0.0), key="below")
 scenes["sheet"] = Scene((dataclasses.replace(cloth, key="cloth"), below), fracture_scenes.FLOOR, Settings(frame_end=8))
+places, faces = sphere(8)
+switched = Meshing("adaptive", divisions=8, switches_levels=True)
+ball = Body(places + [0.0, 0.0, 1.2], faces, meshing=switched, initial_velocity=(0.0, 0.0, -5.0))
+scenes["levels"] = Scene((ball,), fracture_scenes.FLOOR, Settings(frame_end=12))
 for name, scene in scenes.items():
     scene.save(folder / name / "scene")
     TrackWriter(folder / name / "scene").close()

@@ -49,6 +49,7 @@ def compile_small_scene(scene: Scene) -> None:
     _compile_flesh_contact(simulation)
     _compile_formulations(simulation)
     _compile_fracture(simulation)
+    _compile_level_switches(simulation)
     render_positions(simulation.built, simulation.state)
     attribute_values(simulation, scene.bodies[0].attributes)
 
@@ -104,6 +105,17 @@ def _compile_formulations(simulation: Simulation) -> None:
         ElementProducts(
             model.tets[:1], np.zeros((1, STIFFNESS_NUMBERS)), np.zeros((1, DAMPING_NUMBERS))
         ).add_product_to(v, v.copy())
+
+
+def _compile_level_switches(simulation: Simulation) -> None:
+    """Compiles what runs when adaptive tets change their sizes: splits all, and makes them as they were."""
+    if not simulation.built.levels:
+        return
+    from ...simulation.levels.switch_levels import switch_levels
+
+    bodies = simulation.built.levels
+    switch_levels(simulation, {body.number: ~body.levels.is_finest for body in bodies})
+    switch_levels(simulation, {body.number: body.levels.is_split_at_start for body in bodies})
 
 
 def _compile_fracture(simulation: Simulation) -> None:

@@ -60,12 +60,20 @@ def all_scenes() -> Iterator[Scene]:
     yield _scene([_body(0, "falls")], (PLANE, _mesh_collider(1)))
     yield _scene([_body(0, "falls", collision=Collision(self_contact=True))], (PLANE,))
     yield _feature_scene()
+    yield _adaptive_scene()
     yield _field_scene()
     yield _flesh_scene()
     yield _muscle_scene()
     yield _sheet_scene()
     for method in _formulations():
         yield _formulation_scene(method)
+
+
+def _adaptive_scene() -> Scene:
+    """Returns a body whose adaptive tets change their sizes."""
+    meshing = Meshing("adaptive", tet_size=TET_SIZE, coarsest_size=2, switches_levels=True)
+    body = dataclasses.replace(_body(0, "adaptive"), meshing=meshing)
+    return _scene([_pinned(body)], (PLANE, _mesh_collider(1)))
 
 
 def _field_scene() -> Scene:

@@ -66,7 +66,7 @@ def _body_findings(
             yield from surface_findings(body, surface)
         alone = _scene_of_one(body, scene)
         assembled = build(alone, tracks, on_stage)
-        part = built[body.key] = assembled.bodies[0]
+        part = built[body.key] = assembled.stored.bodies[0]
         if body.is_sheet and not is_wire(body):
             yield from coarse_sheet_findings(body, scene, part.mesh.report.tet_size)
         elif body.meshing.method not in ("given", "sheet") and not body.is_rigid:

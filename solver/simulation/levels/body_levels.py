@@ -46,7 +46,7 @@ class BodyLevels:
     def leaf_mesh(self, finest: TetMesh) -> TetMesh:
         """Returns the tets that it has now, given those of the smallest size."""
         nodes, tets, fill, junctions = self.leaves.filling
-        return replace(finest, nodes=nodes, tets=tets, fill=fill, junctions=junctions)
+        return replace(finest, nodes=nodes, tets=tets, fill=fill, junctions=junctions, levels=None)
 
     def leaf_binding(self, finest: Binding) -> Binding:
         """Returns points that are bound in its smallest tets, bound in those that it has now."""
