@@ -15,7 +15,7 @@ Source: the pressure of Newton's impact theory, as in Anderson, Hypersonic and H
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -26,36 +26,56 @@ from ..mesh.sheet_mesh import weights_in_hinges
 from ..mesh.strand_mesh import outward_and_strand_faces
 from ..runtime.arrays import Floats, Indices, floats, indices
 from .point_forces import PointForces
+from .strand_drag import strand_forces
 
 
 @dataclass(frozen=True, eq=False)
 class ExposedFaces:
-    """Faces of the render surfaces of bodies. What is torn open when a body breaks is not among them.
+    """Faces of the render surfaces of bodies, and strands. What is torn open when a body breaks is not among them.
 
     Attributes:
         tet, weights: The binding of their vertices in the tets of the model, (v,) and (v, 4).
         triangles: They look outward, (t, 3), of these vertices.
         body: Number of the body of each face, (t,).
+        strands: Both ends of each strand, (s, 2), of these vertices.
+        strand_body: Number of the body of each strand, (s,).
+        diameter: Of each strand [m], (s,).
     """
 
     tet: Indices
     weights: Floats
     triangles: Indices
     body: Indices
+    strands: Indices
+    strand_body: Indices
+    diameter: Floats
 
     def restricted_to(self, bodies: Collection[int]) -> ExposedFaces | None:
-        """Returns the faces of the bodies of these numbers; None where there are none."""
-        own = np.isin(self.body, list(bodies))
-        if not own.any():
+        """Returns the faces and strands of the bodies of these numbers; None where there are none."""
+        own, strings = np.isin(self.body, list(bodies)), np.isin(self.strand_body, list(bodies))
+        if not own.any() and not strings.any():
             return None
-        used, renumbered = np.unique(self.triangles[own], return_inverse=True)
-        triangles = renumbered.reshape(-1, 3).astype(np.int32)
-        return replace(self, tet=self.tet[used], weights=self.weights[used], triangles=triangles, body=self.body[own])
+        triangles, strands = self.triangles[own], self.strands[strings]
+        used, renumbered = np.unique(np.concatenate([triangles.ravel(), strands.ravel()]), return_inverse=True)
+        return ExposedFaces(
+            tet=self.tet[used],
+            weights=self.weights[used],
+            triangles=indices(renumbered[: triangles.size].reshape(-1, 3)),
+            body=self.body[own],
+            strands=indices(renumbered[triangles.size :].reshape(-1, 2)),
+            strand_body=self.strand_body[strings],
+            diameter=self.diameter[strings],
+        )
+
+    def with_vertices_from(self, first: int) -> ExposedFaces:
+        """Returns the same where vertices are counted from another number than 0."""
+        return replace(self, triangles=self.triangles + np.int32(first), strands=self.strands + np.int32(first))
 
     def vertex_bodies(self) -> Indices:
         """Returns the number of the body of each vertex, (v,)."""
         body = np.zeros(len(self.tet), np.int32)
         body[self.triangles] = self.body[:, None]
+        body[self.strands] = self.strand_body[:, None]
         return body
 
     def points(self) -> PointForces:
@@ -68,7 +88,8 @@ class ExposedFaces:
     def add_pressure(
         self, points: PointForces, x: Floats, v: Floats, air: Floats, slowing: Floats, pressure_factor: float
     ) -> None:
-        """Adds the pressure of air to the forces on the vertices, linearised about their velocities.
+        """Adds the pressure of air, and its drag on strands, to the forces on the vertices, linearised about their
+        velocities.
 
         Args:
             points: Of `points`, changed.
@@ -82,6 +103,10 @@ class ExposedFaces:
         force, damping = np.zeros_like(points.force), np.zeros_like(points.damping)
         np.add.at(force, corners, pressed)
         np.add.at(damping, corners, slope)
+        ends = self.strands
+        pressed, slope = strand_forces(x[ends], air[ends], slowing[ends], self.diameter, pressure_factor)
+        np.add.at(force, ends, pressed)
+        np.add.at(damping, ends, slope)
         points.force += force + np.einsum("kij,kj->ki", damping, v)
         points.damping += damping
 
@@ -105,33 +130,43 @@ def corner_forces(corners: Floats, air: Floats, slowing: Floats, pressure_factor
     return force, fall[:, :, None, None] * (n[:, :, None] * n[:, None])[:, None]
 
 
-def exposed_faces(model: Model, surfaces: Sequence[Surface], bindings: Sequence[Binding]) -> ExposedFaces:
-    """Returns the faces of all bodies.
+def exposed_faces(
+    model: Model, surfaces: Sequence[Surface], bindings: Sequence[Binding], diameters: Sequence[float]
+) -> ExposedFaces:
+    """Returns the faces and strands of all bodies.
 
     Args:
         model: All bodies.
         surfaces, bindings: Of each body: its render surface, and the vertices of that in the body's own tets.
+        diameters: Of the strands of each body [m].
     """
-    tet, weights, triangles, body = [], [], [], []
-    first = 0
-    for number, (surface, binding, part) in enumerate(zip(surfaces, bindings, model.bodies, strict=True)):
-        faces, _ = outward_and_strand_faces(surface)  # strands have no area
-        own = Binding(binding.tet + np.int32(part.tets.start), binding.weights)
-        if may_tear(model, number):  # every face moves with its own triangle
-            own, faces = _bound_by_triangles(model, own, faces)
-        if is_sheet(model, number):  # both sides are outside
-            faces = np.concatenate([faces, faces[:, ::-1]])
-        used, renumbered = np.unique(faces, return_inverse=True)
-        tet.append(own.tet[used])
-        weights.append(own.weights[used])
-        triangles.append(renumbered.reshape(-1, 3).astype(np.int32) + np.int32(first))
-        body.append(np.full(len(faces), number, np.int32))
-        first += len(used)
+    parts, first = [], 0
+    for number, (surface, binding, diameter) in enumerate(zip(surfaces, bindings, diameters, strict=True)):
+        parts.append(_exposed_body(model, number, surface, binding, diameter).with_vertices_from(first))
+        first += len(parts[-1].tet)
+    names = [each.name for each in fields(ExposedFaces)]
+    return ExposedFaces(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _exposed_body(model: Model, number: int, surface: Surface, binding: Binding, diameter: float) -> ExposedFaces:
+    """Returns the faces and strands of one body."""
+    faces, _ = outward_and_strand_faces(surface)
+    is_strand = faces[:, 1] == faces[:, 2]
+    faces, strands = faces[~is_strand], faces[is_strand, :2]
+    own = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
+    if may_tear(model, number):  # every face moves with its own triangle; what may tear has no strands
+        own, faces = _bound_by_triangles(model, own, faces)
+    if is_sheet(model, number):  # both sides are outside
+        faces = np.concatenate([faces, faces[:, ::-1]])
+    used, renumbered = np.unique(np.concatenate([faces.ravel(), strands.ravel()]), return_inverse=True)
     return ExposedFaces(
-        tet=np.concatenate(tet),
-        weights=floats(np.concatenate(weights)),
-        triangles=np.concatenate(triangles),
-        body=np.concatenate(body),
+        tet=own.tet[used],
+        weights=floats(own.weights[used], -1, 4),
+        triangles=indices(renumbered[: faces.size].reshape(-1, 3)),
+        body=np.full(len(faces), number, np.int32),
+        strands=indices(renumbered[faces.size :].reshape(-1, 2)),
+        strand_body=np.full(len(strands), number, np.int32),
+        diameter=np.full(len(strands), diameter, np.float64),
     )
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A constant wind on the surfaces of bodies.
+"""A constant wind on the surfaces of bodies and on strings.
 
 Air of the velocity w presses on faces that move with v as `aerodynamic_pressure.py` says, with u = w − v. Areas and
 normals are those at the start of a step, the velocity is that at its end, linearised about the one at its start:
 
     f⁺ = f − D (v⁺ − v),    D = −∂f/∂v = ρ C |s| A n nᵀ,
 
-which is symmetric positive semi-definite, so that a strong wind never makes a step unstable.
+which is symmetric positive semi-definite, so that a strong wind never makes a step unstable; so is that of strings
+(`strand_drag.py`).
 """
 
 from __future__ import annotations
@@ -63,4 +64,7 @@ def make_wind(scene: Scene, model: Model, surfaces: Sequence[Surface], bindings:
         model: All its bodies.
         surfaces, bindings: Of each body: its render surface, and the vertices of that in the body's own tets.
     """
-    return None if scene.wind is None else WindForce(scene.wind, exposed_faces(model, surfaces, bindings))
+    if scene.wind is None:
+        return None
+    diameters = [body.sheet.thickness for body in scene.bodies]
+    return WindForce(scene.wind, exposed_faces(model, surfaces, bindings, diameters))

@@ -180,12 +180,13 @@ def make_fields(
         field.wind_factor > 0.0 or tracks.has(f"field.{field.key}.wind_factor") for field in scene.force_fields
     )
     tet, corner = tets_of_nodes(model.tets)
+    diameters = [body.sheet.thickness for body in scene.bodies]
     return FieldForce(
         scene=scene,
         placers=tuple(FieldPlacer(field) for field in scene.force_fields),
         absorbers=make_absorbers(scene.colliders),
         bodies=tuple(range(len(scene.bodies))),
-        faces=exposed_faces(model, surfaces, bindings) if presses else None,
+        faces=exposed_faces(model, surfaces, bindings, diameters) if presses else None,
         tet_of_node=tet,
         corner_of_node=corner,
     )

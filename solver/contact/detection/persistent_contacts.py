@@ -49,8 +49,8 @@ class PersistentContacts:
         side: Side of an open sheet, (k,) int8.
         shift, lift, kappa: See `ContactState` [m], [m], [N/m], (k,).
         normal: n in the space of the other side, zero where it is unknown, (k, 3).
-        triangle: On the other side, −1 for rigid colliders or where only the surface is known, (k,); None where the
-            scene has no surfaces.
+        triangle: On the other side, −1 for rigid colliders or where only the surface is known, less for strands, (k,);
+            None where the scene has no surfaces.
     """
 
     id: Int64s
@@ -166,7 +166,7 @@ def remap_contacts(
     )
     triangles = _remapped_rows(before.triangle_key, before.triangle_start, now.triangle_key, now.triangle_start)
     known = contacts.triangle if contacts.triangle is not None else np.full(len(contacts), -1, np.int32)
-    triangle = np.where(known >= 0, triangles[np.maximum(known, 0)] if len(triangles) else -1, -1).astype(np.int32)
+    triangle = np.where(known >= 0, triangles[np.maximum(known, 0)] if len(triangles) else -1, known).astype(np.int32)
     return replace(contacts, id=id, triangle=triangle).select(np.flatnonzero((point_now >= 0) | is_edge))
 
 

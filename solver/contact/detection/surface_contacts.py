@@ -170,13 +170,15 @@ class SurfaceContacts:
         return attached
 
     def triangle_rotations(self, triangle: Indices) -> Floats:
-        """Returns the rotations of triangles from rest to the start of the step, (k, 3, 3)."""
+        """Returns the rotations of triangles from rest to the start of the step, none below 0, (k, 3, 3)."""
         if not len(triangle):
             return NO_ROTATIONS
         if not len(self.surfaces.triangles):  # a body of which only splinters are left
             return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
-        corners = self.surfaces.triangles[triangle]
-        return rotations_between(self.surfaces.rest[corners], self.start[corners])
+        corners = self.surfaces.triangles[np.maximum(triangle, 0)]
+        rotation = rotations_between(self.surfaces.rest[corners], self.start[corners])
+        rotation[triangle < 0] = np.eye(3)  # beside strands there is none
+        return rotation
 
     def other_surfaces(self, id: Int64s) -> Int64s:
         """Returns the surface on the other side of contacts, −1 for rigid colliders, (k,)."""

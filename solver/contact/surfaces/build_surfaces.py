@@ -154,8 +154,9 @@ def _surface_edges(
             own, tets_of, rigid = [*own, None], [*tets_of, None], [*rigid, None]
             continue
         if sheet is not None:
-            found = sheet_edges(triangles)
-            tets = indices(sheet.hinge[found.triangle] + model.bodies[body].tets.start)
+            found = sheet_edges(triangles, sheet.strands)
+            of_faces = sheet.hinge[found.triangle[: len(found.triangle) - len(sheet.strands)]]
+            tets = indices(np.concatenate([of_faces, sheet.strand_tet]) + model.bodies[body].tets.start)
             own, tets_of, rigid = [*own, found], [*tets_of, tets], [*rigid, None]
             continue
         if body < 0 and not len(triangles):

@@ -5,7 +5,7 @@ Two crossing edges of length l, between faces at an angle φ, penetrate each oth
 of either touches a face. Below `MIN_SHARP_ANGLE` this is at most an eighth of a tet, no more than usual depths in
 contact, and round surfaces of few faces would consist of edges; below `NEGLIGIBLE_DEPTH` points suffice.
 
-Sheets have no inside, and edges that are flat at rest fold: all of them count.
+Sheets have no inside, and edges that are flat at rest fold: all of them count, and so do strands.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class MeshSharpEdges:
     Attributes:
         ends: Vertices at their beginning and end, and the far corners of the faces beside them, the same one twice at a
             border, (e, 4). Edges of sheets, which others may touch from all sides, have their own ends there.
-        triangle: One of these faces, (e,).
+        triangle: One of these faces; −2 − k for strand k of a sheet, (e,).
     """
 
     ends: Indices
@@ -82,7 +82,7 @@ class SharpEdges:
         surface, chain: Of each edge, rising, (e,) each.
         chains: Number of chains; those of bodies that broke have no edges.
         is_chain_end: Whether the chain ends at the ends of an edge, (e, 2).
-        triangle: One of the faces beside the edge, −1 for rigid colliders, (e,).
+        triangle: One of the faces beside the edge, −1 for rigid colliders, −2 − k for strand k of a sheet, (e,).
         tet: Of the middle of the edge, −1 for colliders, (e,).
         size: Edge length of the tets there [m], (e,).
         rest: Corners of rigid colliders, whose surfaces are points alone, in their own space [m], (w, 3).
@@ -169,7 +169,7 @@ class SharpEdges:
             chain=self.chain[source],
             is_chain_end=self.is_chain_end[source],
             triangle=indices(
-                np.concatenate([np.where(triangle >= 0, triangle + triangles[surface], -1), *beside])[order]
+                np.concatenate([np.where(triangle >= 0, triangle + triangles[surface], triangle), *beside])[order]
             ),
             tet=indices(np.concatenate([self.tet[kept], *(each.tet for each in copies)])[order]),
             size=self.size[source],
@@ -209,10 +209,12 @@ def mesh_sharp_edges(vertices: Floats, triangles: Indices, size: float, has_insi
     return MeshSharpEdges(indices(ends[is_sharp], -1, 4), indices(one[is_sharp] // 3))
 
 
-def sheet_edges(triangles: Indices) -> MeshSharpEdges:
-    """Returns all edges of a sheet with these triangles, (t, 3)."""
+def sheet_edges(triangles: Indices, strands: Indices) -> MeshSharpEdges:
+    """Returns all edges of a sheet with these triangles, (t, 3), then its strands, (s, 2)."""
     corners, side, _ = _edge_corners(triangles)
-    return MeshSharpEdges(indices(corners[:, [0, 1, 0, 1]], -1, 4), indices(side // 3))
+    ends = np.concatenate([corners[:, :2], strands])
+    beside = np.concatenate([side // 3, -2 - np.arange(len(strands), dtype=np.int64)])
+    return MeshSharpEdges(indices(ends[:, [0, 1, 0, 1]], -1, 4), indices(beside))
 
 
 def _edge_corners(triangles: Indices) -> tuple[Indices, npt.NDArray[np.int64], Indices]:
@@ -280,7 +282,9 @@ def merge_sharp_edges(
         vertices, bearing, count = rigid[number], tet[number], len(edges.ends)
         if vertices is None:
             ends.append(edges.ends + int(vertex_start[number]))
-            triangles.append(edges.triangle + int(triangle_start[number]))
+            triangles.append(
+                np.where(edges.triangle >= 0, edges.triangle + int(triangle_start[number]), edges.triangle)
+            )
         else:
             used, place = np.unique(edges.ends, return_inverse=True)
             ends.append(indices(place.reshape(-1, 4) + first_of_rest))
