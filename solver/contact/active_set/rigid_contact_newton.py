@@ -26,7 +26,6 @@ from .contact_springs import MAX_SINK_DEPTH, lift_of_sunk, sunk_depth
 from .rigid_contact_rows import add_transposed, measure_motion, times_velocity
 
 MAX_ITERATIONS = 60
-MAX_LIFTS = 4  # of contacts that sank
 FORCE_TOLERANCE = 1.0e-3  # change of the forces of a group over its normal forces from which it is solved again
 SOLVE_TOLERANCE, MAX_SOLVE_ITERATIONS = 1.0e-3, 1000  # of the linear solves
 FLOOR_RATIO, LAST_TOLERANCE = (
@@ -38,7 +37,7 @@ MAX_BISECTIONS = 10  # of the step length
 
 
 @kernel()
-def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt, forces):
+def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, max_lifts, dt, forces):
     """Finds how bodies move in a step, and which contacts push and slide at its end.
 
     Returns how many iterations of linear solves that took, and ‖r‖ / ‖b‖ of the last one, in which the contacts stay as
@@ -52,6 +51,7 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt,
         blocks: `BodyBlocks` with A, and room for all pairs of bodies that touch.
         rows, contacts, state: `ContactRows`, `ContactArrays` and `ContactStateArrays`.
         rigid_count: How many contacts, the first, are with rigid colliders: these are not lifted.
+        max_lifts: How often others that sank are lifted.
         dt: Δt [s].
         forces: `ContactForces` at the end, out.
     """
@@ -86,7 +86,7 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, dt,
             is_solved[body] = is_solved[body] and bodies.is_free[body]
         if is_over:
             lifts += 1
-            if lifts > MAX_LIFTS or not _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
+            if lifts > max_lifts or not _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
                 break
     forces.slides[:] = False
     system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)

@@ -23,6 +23,9 @@ from ..contact_step import ContactStep
 from .rigid_contact_newton import solve_rigid_contacts
 from .rigid_contact_rows import ContactForces, ContactRows, RigidBodyMotion, add_point_terms, write_contact_rows
 
+# of contacts that sank: with two, boxes that fall in a pile of 200 are 56 mm deep for a moment, with four 36 mm
+MAX_LIFTS = 4
+
 
 class RigidSolution(NamedTuple):
     """How n rigid bodies move.
@@ -108,7 +111,15 @@ class RigidContactSolve:
         forces = ContactForces.allocate(k)
         bodies = RigidBodyMotion(self.u, self.b, is_free)
         iterations, residual = solve_rigid_contacts(
-            bodies, blocks, rows, contact_set.arrays, state.arrays, contacts.rigid_count(), self.dt, forces
+            bodies,
+            blocks,
+            rows,
+            contact_set.arrays,
+            state.arrays,
+            contacts.rigid_count(),
+            MAX_LIFTS,
+            self.dt,
+            forces,
         )
         moves = is_free[rows.body[:, 0]] | ((rows.body[:, 1] >= 0) & is_free[rows.body[:, 1]])
         contacts.expect(moves, forces.pushes, forces.kappa)

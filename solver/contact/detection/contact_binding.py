@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
-from ...mesh.geometry.triangle_frames import triangle_frames
+from ...mesh.geometry.triangle_frames import MIN_VECTOR_LENGTH
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 
@@ -268,6 +268,43 @@ def barycentric_weights(q, X, nodes, weights):
     weights[3] = 1.0 - weights[0] - weights[1] - weights[2]
 
 
-def rotations_between(rest: Floats, now: Floats) -> Floats:
-    """Returns the rotations of triangles, (k, 3, 3), from corners at rest to those now [m], (k, 3, 3) each."""
-    return np.einsum("kai,kaj->kij", triangle_frames(now), triangle_frames(rest))
+@kernel()
+def triangle_rotations(triangle, triangles, rest, now, out):
+    """Writes the rotations of some triangles from rest to where they are now, (k, 3, 3).
+
+    Args:
+        triangle: Which ones, (k,).
+        triangles: Corners of all, (t, 3).
+        rest, now: Vertices [m], (v, 3) each.
+        out: See above.
+    """
+    frame, frame_now = np.empty((3, 3)), np.empty((3, 3))
+    for c in range(len(triangle)):
+        write_frame(triangles[triangle[c]], rest, frame)
+        write_frame(triangles[triangle[c]], now, frame_now)
+        for i in range(3):
+            for j in range(3):
+                out[c, i, j] = frame_now[0, i] * frame[0, j] + frame_now[1, i] * frame[1, j]
+                out[c, i, j] += frame_now[2, i] * frame[2, j]
+
+
+@kernel(device_only=True)
+def write_frame(corners, x, frame):
+    """Writes the `triangle_frames` of a triangle, (3, 3), with vertices at x [m], (v, 3)."""
+    o, p, q = corners[0], corners[1], corners[2]
+    for row in range(2):
+        length = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            if row == 0:
+                frame[0, i] = x[p, i] - x[o, i]
+                length += frame[0, i] * frame[0, i]
+            else:
+                frame[2, i] = (x[p, j] - x[o, j]) * (x[q, k] - x[o, k]) - (x[p, k] - x[o, k]) * (x[q, j] - x[o, j])
+                length += frame[2, i] * frame[2, i]
+        length = max(math.sqrt(length), MIN_VECTOR_LENGTH)
+        for i in range(3):
+            frame[2 * row, i] /= length
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        frame[1, i] = frame[2, j] * frame[0, k] - frame[2, k] * frame[0, j]

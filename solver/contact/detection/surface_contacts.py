@@ -29,7 +29,7 @@ from .contact_binding import (
     PrescribedVertices,
     TetNodes,
     attach_contacts,
-    rotations_between,
+    triangle_rotations,
 )
 from .contact_sample_points import MIN_INERTIAL_STIFFNESS_FACTOR
 from .contact_set import ContactSet, Int64s, no_surface_contacts
@@ -175,10 +175,10 @@ class SurfaceContacts:
             return NO_ROTATIONS
         if not len(self.surfaces.triangles):  # a body of which only splinters are left
             return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
-        corners = self.surfaces.triangles[np.maximum(triangle, 0)]
-        rotation = rotations_between(self.surfaces.rest[corners], self.start[corners])
-        rotation[triangle < 0] = np.eye(3)  # beside strands there is none
-        return rotation
+        rotations, known = np.empty((len(triangle), 3, 3)), np.maximum(triangle, 0)
+        triangle_rotations(known, self.surfaces.triangles, self.surfaces.rest, self.start, rotations)
+        rotations[triangle < 0] = np.eye(3)  # beside strands there is none
+        return rotations
 
     def other_surfaces(self, id: Int64s) -> Int64s:
         """Returns the surface on the other side of contacts, −1 for rigid colliders, (k,)."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..detection.persistent_contacts import PersistentContacts
 from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
+from .edge_crossing_merge import CrossingEdges, EdgeChains, merge_crossings
 from .edge_edge_narrow_phase import (
     EdgeCrossings,
     NearestEdges,
@@ -233,48 +234,25 @@ class EdgeEdgeSearch:
 
     def _add_new(self, found: _TrackedEdges, end: Floats, is_active: Bools) -> bool:
         """Adds new pairs, and moves tracked ones that do not push to the place found; returns whether any changed."""
-        changed, is_of_sheet = False, self.edges.is_of_sheet
         found = found.select(~self._is_pushing_sheet(found, is_active))
-        for row in range(len(found)):
-            tracked, one = self.tracked, found.select(np.array([row], np.int64))
-            same = np.flatnonzero(self._is_same_pair(tracked, one.a[0], one.b[0]))
-            if len(same):
-                at = same[0]
-                if not is_active[at]:
-                    values = {name: getattr(tracked, name).copy() for name in ("a", "b", "place", "sign")}
-                    for name, array in values.items():
-                        array[at] = getattr(one, name)[0]
-                    self.tracked, changed = replace(tracked, **values), True
-                    is_active = is_active.copy()
-                    is_active[at] = True
-                continue
-            taken = tracked.slot[self._key(tracked.a, tracked.b) == self._key(one.a, one.b)[0]]
-            free = np.setdiff1d(np.arange(MAX_CONTACTS_PER_SURFACE, dtype=np.int64), taken)
-            is_loose = is_of_sheet[one.a[0]] or is_of_sheet[one.b[0]]  # one contact does not keep a sheet off at others
-            if len(free) and (is_loose or not self._is_kept_away(one, tracked.select(is_active), end)):
-                self.tracked, changed = tracked.extend(replace(one, slot=free[:1].astype(np.int32))), True
-                is_active = np.append(is_active, True)
-        return changed
+        if not len(found):
+            return False
+        both, edges = self.tracked.extend(found), self.edges
+        active = np.append(is_active, np.zeros(len(found), bool))
+        crossing = CrossingEdges(found.a, found.b, found.slot, found.place, found.sign)
+        tracked = CrossingEdges(both.a, both.b, both.slot, both.place, both.sign)
+        chains = EdgeChains(edges.ends, edges.chain, edges.surface, edges.is_of_sheet)
+        count, changed = merge_crossings(crossing, len(self.tracked), tracked, active, chains, self.start, end)
+        if changed:
+            both.shift[len(self.tracked) :] = 0.0
+            self.tracked = both.select(slice(count))
+        return bool(changed)
 
     def _is_pushing_sheet(self, found: _TrackedEdges, is_active: Bools) -> Bools:
         """Returns which pairs with an edge of a sheet are in contact already, and push."""
         count, is_of_sheet = len(self.edges), self.edges.is_of_sheet
         known, pair = (each.a.astype(np.int64) * count + each.b for each in (self.tracked.select(is_active), found))
         return (is_of_sheet[found.a] | is_of_sheet[found.b]) & np.isin(pair, known)
-
-    def _is_kept_away(self, one: _TrackedEdges, tracked: _TrackedEdges, end: Floats) -> bool:
-        """Returns whether edges would not have crossed, had an earlier contact closer than their motion acted."""
-        surface = self.edges.surface
-        others = tracked.select((surface[tracked.a] == surface[one.a]) & (surface[tracked.b] == surface[one.b]))
-        if not len(others):
-            return False
-        (p, q), (p_end, q_end) = self._positions(one, self.start), self._positions(one, end)
-        motion = np.linalg.norm((p_end - p) - (q_end - q), axis=1)
-        apart = [
-            np.linalg.norm(of - own, axis=1)
-            for of, own in zip(self._positions(others, self.start), (p, q), strict=True)
-        ]
-        return bool((np.minimum(*apart) < motion).any())
 
     def _positions(self, tracked: _TrackedEdges, at: Floats) -> tuple[Floats, Floats]:
         """Returns the positions of p and q [m], (k, 3) each."""
@@ -296,9 +274,8 @@ class EdgeEdgeSearch:
         self.pairs = NO_INDICES, NO_INDICES
         if not len(searched.pairs.other):
             return
-        for surface in np.flatnonzero(searched.pairs.reached(len(surfaces))):
-            bound = searched.bounds[surface]
-            fit_boxes(surface, paths, searched.motion[surface], edges.degenerate_triangles, trees, bound)
+        reached = np.flatnonzero(searched.pairs.reached(len(surfaces)))
+        fit_boxes(reached, paths, searched.motion, edges.degenerate_triangles, trees, searched.bounds)
         room = INITIAL_PAIRS_PER_POINT * len(edges)
         while True:
             a, b = np.empty(room, np.int32), np.empty(room, np.int32)

@@ -36,6 +36,7 @@ from .swept_paths import SweptPaths, fill_margins, mean_motions
 from .time_of_impact import BORDER_TOLERANCE
 
 TASK_COUNT, MIN_POINTS_PER_TASK, MAX_POINTS_PER_TASK = 8, 256, 2048  # tasks of threads, and points of each
+PIECES_PER_TASK = 16  # trees that a thread fits at a time
 MIN_SEARCH_MARGIN = 0.1  # least distance beyond the end of a vertex that the search covers, in tet sizes
 MIN_PAIRS_PER_TASK = 2000  # pairs that a thread tests at a time at least
 INITIAL_PAIRS_PER_POINT = 8  # pairs per point for which there is room at first
@@ -125,11 +126,11 @@ class PointTriangleSearch:
         searched = search_pieces(points, pieces.of_vertex, pieces.surface, motion, paths, self.may_touch)
         fitted = np.flatnonzero(searched.pairs.reached(len(pieces.surface)))
 
-        def fit(number: int) -> None:
-            piece = fitted[number]
-            fit_boxes(piece, paths, searched.motion[piece], surfaces.triangles, trees, searched.bounds[piece])
+        def fit(part: int) -> None:
+            own = fitted[part * PIECES_PER_TASK : (part + 1) * PIECES_PER_TASK]
+            fit_boxes(own, paths, searched.motion, surfaces.triangles, trees, searched.bounds)
 
-        run_parts(len(fitted), fit)
+        run_parts(-(-len(fitted) // PIECES_PER_TASK), fit)
         count = len(self.pair_capacity)
         self.pairs = [(np.zeros(0, np.int32), np.zeros(0, np.int32))] * count
 

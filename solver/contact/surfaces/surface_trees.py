@@ -120,7 +120,23 @@ def _slot_triangles(centers: Floats) -> npt.NDArray[np.int64]:
 
 
 @kernel()
-def fit_boxes(piece, paths, motion, triangles, trees, bound):
+def fit_boxes(pieces, paths, motion, triangles, trees, bounds):
+    """Writes the boxes of the trees of some pieces, which contain the paths of their triangles' vertices.
+
+    Args:
+        pieces: Their numbers, (q,).
+        paths: `SweptPaths` of the vertices.
+        motion: Of all pieces [m], (p, 3).
+        triangles: See `CollisionSurfaces`.
+        trees: `TreeBoxes`.
+        bounds: Out, the boxes of whole trees [m], (p, 6).
+    """
+    for piece in pieces:
+        _fit_tree(piece, paths, motion[piece], triangles, trees, bounds[piece])
+
+
+@kernel(device_only=True)
+def _fit_tree(piece, paths, motion, triangles, trees, bound):
     """Writes the boxes of one piece's tree, which contain the paths of its triangles' vertices beside its motion.
 
     Args:
