@@ -96,6 +96,20 @@ def test_the_tangent_is_the_difference_of_forces(material, seed):
     check_tangent(with_hinges_alone(model), x)
 
 
+@pytest.mark.parametrize("height", [1e-2, 1e-4, 1e-7])
+def test_triangles_of_hardly_any_area_leave_bending_definite(height):
+    X, triangles = grid((6, 4), (1.0, 0.7))
+    a, b, c = triangles[10]
+    X = np.concatenate([X, [(0.5 * (1.0 - height)) * (X[a] + X[b]) + height * X[c]]])
+    last = len(X) - 1
+    caps = np.array([[a, b, last], [b, c, last], [c, a, last]], np.int32)
+    flexibility = sheet_model(X, np.concatenate([np.delete(triangles, 10, axis=0), caps])).sheets.flexibility
+    own = flexibility.bends
+    S = np.array([flexibility.moments(row) for row in np.eye(len(own))[own]])[:, own]
+    stiffness = np.linalg.eigvalsh(0.5 * (S + S.T))
+    assert np.abs(S - S.T).max() < 1e-6 * stiffness[-1] and stiffness[0] > -1e-12 * stiffness[-1]
+
+
 @pytest.mark.parametrize("poisson_ratio", [0.0, 0.3, 0.45])
 @pytest.mark.parametrize("mesh", [grid, right_grid, crossed_grid, random_grid])
 def test_the_tangent_bends_about_as_hard_as_the_sheet(mesh, poisson_ratio):

@@ -31,6 +31,8 @@ from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 if TYPE_CHECKING:
     from scipy.sparse.linalg import SuperLU
 
+DEFINITE_SHARE = 1.0e-12  # by which the diagonal of F is larger: round-off in triangles of hardly any area is below that
+
 
 @dataclass(frozen=True, eq=False)
 class BendingFlexibility:
@@ -54,7 +56,9 @@ class BendingFlexibility:
     def values(self) -> Floats:
         """Values of the entries [rad / N m], (k,)."""
         row = np.repeat(np.arange(len(self.bends), dtype=np.int64), np.diff(self.start))
-        return floats(np.einsum("kp,kp->k", self.parts, self.compliance[row]))
+        values = np.einsum("kp,kp->k", self.parts, self.compliance[row])
+        values[row == self.column] *= 1.0 + DEFINITE_SHARE
+        return floats(values)
 
     @functools.cached_property
     def _factors(self) -> SuperLU:
