@@ -78,14 +78,14 @@ def test_settings_arrive(tmp_path: Path) -> None:
 def test_refine_while_simulating_arrives_where_it_is_on(tmp_path: Path) -> None:
     scene = fresh()
     obj = monkey()
-    obj.sinew.level_strain = 0.2
+    obj.sinew.max_strain_variation = 0.2
     meshing = exported(scene, tmp_path / "off.sinew")[0].bodies[0].meshing
-    assert not meshing.switches_levels and meshing.level_strain == Meshing().level_strain
-    obj.sinew.switches_levels = True
+    assert not meshing.refines_dynamically and meshing.max_strain_variation == Meshing().max_strain_variation
+    obj.sinew.refines_dynamically = True
     meshing = exported(scene, tmp_path / "on.sinew")[0].bodies[0].meshing
-    assert meshing.switches_levels and meshing.level_strain == pytest.approx(0.2)
+    assert meshing.refines_dynamically and meshing.max_strain_variation == pytest.approx(0.2)
     obj.sinew.method = "ROBUST"
-    assert not exported(scene, tmp_path / "robust.sinew")[0].bodies[0].meshing.switches_levels
+    assert not exported(scene, tmp_path / "robust.sinew")[0].bodies[0].meshing.refines_dynamically
 
 
 def test_a_group_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_baked_head_falls_lies_and_is_whole(tmp_path: Path) -> None:
 def test_a_baked_head_whose_tets_change_their_sizes_plays_and_shows_the_smallest(tmp_path: Path) -> None:
     scene = fresh()
     obj = monkey()
-    obj.sinew.switches_levels = True
+    obj.sinew.refines_dynamically = True
     scene.frame_end = 16
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     assert commands.run_in_blender(["bake"]) == 0

@@ -17,7 +17,7 @@ from sinew.solver.bake.attributes.attribute_fields import attribute_values, body
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.live.live_run import LiveRun
 from sinew.solver.mechanics.state import State
-from sinew.solver.mesh.embedding import Binding
+from sinew.solver.mesh.embedding import Binding, interpolate
 from sinew.solver.mesh.mesh_npz import from_arrays, to_arrays
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.threads.thread_count import using_threads
@@ -38,7 +38,7 @@ from sinew.solver.simulation.levels.split_criteria import deformation_variation
 from sinew.solver.simulation.levels.switch_levels import apply_levels, switch_levels
 from sinew.solver.simulation.simulation import Simulation
 
-SWITCHED = Meshing("adaptive", divisions=12, switches_levels=True)
+SWITCHED = Meshing("adaptive", divisions=12, refines_dynamically=True)
 GROUND = Collider("ground", "Ground")
 STILL = replace(JELLY, stiffness_damping=0.0)
 WEIGHTLESS = Settings(frame_end=80, gravity=(0.0, 0.0, 0.0), tolerance=1e-12)
@@ -68,6 +68,14 @@ def momenta(run: Run) -> np.ndarray:
     return np.concatenate([mass @ v, mass @ np.cross(x, v)])
 
 
+def drawn_velocities(run: Run) -> np.ndarray:
+    """Returns the velocities of the vertices [m/s], (n, 3)."""
+    body = run.built.bodies[0]
+    out = np.empty((len(body.binding.tet), 3))
+    interpolate(run.state.v, run.built.model.tets[body.range.tets], body.binding, out)
+    return out
+
+
 def energies(run: Run) -> tuple[float, float]:
     """Returns kinetic and elastic energy of the first body [J]."""
     model, body = run.built.model, run.built.levels[0]
@@ -91,10 +99,11 @@ def some_split(run: Run, seed: int, share: float = 0.3) -> np.ndarray:
 def test_smaller_tets_go_on_as_the_larger_ones_were(tmp_path: Path) -> None:
     run = moving(tmp_path)
     drawn, before, (kinetic, stored) = run.simulation.positions()["ball"], momenta(run), energies(run)
-    field = run.built.model.tet_count
+    field, speeds = run.built.model.tet_count, drawn_velocities(run)
     switch_levels(run.simulation, {0: some_split(run, 1) | run.built.levels[0].is_split})
     assert run.built.model.tet_count > 1.2 * field
     assert np.abs(run.simulation.positions()["ball"] - drawn).max() < 1e-13
+    assert np.abs(drawn_velocities(run) - speeds).max() < 0.01 * np.abs(speeds).max()  # masses differ a little
     assert np.abs(momenta(run) / before - 1.0).max() < 1e-10
     now = energies(run)
     assert now[0] <= kinetic * (1.0 + 1e-12) and now[0] > 0.98 * kinetic

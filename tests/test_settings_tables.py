@@ -216,7 +216,7 @@ def test_every_setting_is_drawn_in_its_panel() -> None:
         {"use_preview_tets": True},
     ]
     near = bpy.data.collections.new("Near")
-    states += [{"method": "ADAPTIVE", "fine_collection": near, "switches_levels": True}, {"method": "SHEET"}]
+    states += [{"method": "ADAPTIVE", "fine_collection": near, "refines_dynamically": True}, {"method": "SHEET"}]
     states += [{"method": "GIVEN"}, {"method": "RIGID"}]
     states += [{"motion": motion, "use_armature_bones": True} for motion in ("POSE", "JIGGLE")]
     states += [{"activation_source": choice.identifier} for choice in ALL_SETTINGS["activation_source"].choices]

@@ -68,7 +68,7 @@ cloth = Body(nodes + [-0.2, -0.2, 0.21], triangles, meshing=Meshing("sheet"), co
 below = block((2, 2, 2), (0.2, 0.2, 0.2), at=(-0.08, -0.07, 0.0), key="below")
 scenes["sheet"] = Scene((dataclasses.replace(cloth, key="cloth"), below), fracture_scenes.FLOOR, Settings(frame_end=8))
 places, faces = sphere(8)
-switched = Meshing("adaptive", divisions=8, switches_levels=True)
+switched = Meshing("adaptive", divisions=8, refines_dynamically=True)
 ball = Body(places + [0.0, 0.0, 1.2], faces, meshing=switched, initial_velocity=(0.0, 0.0, -5.0))
 scenes["levels"] = Scene((ball,), fracture_scenes.FLOOR, Settings(frame_end=12))
 for name, scene in scenes.items():

@@ -53,7 +53,7 @@ def pressed_arm(folder: Path, method: str, **more: Any) -> Run:
 def test_a_pressed_arm_against_even_tets(tmp_path: Path) -> None:
     runs = {
         "even": pressed_arm(tmp_path / "even", "robust"),
-        "switched": pressed_arm(tmp_path / "switched", "adaptive", switches_levels=True),
+        "switched": pressed_arm(tmp_path / "switched", "adaptive", refines_dynamically=True),
     }
     rest = runs["even"].scene.bodies[0].vertices
     shapes: dict[str, list[Floats]] = {kind: [] for kind in runs}
@@ -93,7 +93,7 @@ def test_a_ball_that_bounces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """It slides on the ground without friction or damping, turns, swings, and flies on."""
     soft = Material(youngs_modulus=3.0e4, poisson_ratio=0.3, density=1000.0)
     places, faces = sphere(12)
-    body = Body(places + [0.0, 0.0, 1.5], faces, soft, Meshing("adaptive", divisions=10, switches_levels=True))
+    body = Body(places + [0.0, 0.0, 1.5], faces, soft, Meshing("adaptive", divisions=10, refines_dynamically=True))
     body = replace(body, collision=Collision(friction=0.0), initial_velocity=(1.0, 0.0, -3.0))
     body = replace(body, initial_spin=(0.5, 1.0, 0.0))
     settings = Settings(frame_end=100, gravity=(0.0, 0.0, -2.0), tolerance=1e-10)

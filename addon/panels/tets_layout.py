@@ -15,9 +15,9 @@ from ...solver.scene.settings.tet_settings import (
     FINE_DISTANCE,
     FINE_GROUP,
     INTERIOR_SIZE,
-    LEVEL_STRAIN,
+    MAX_STRAIN_VARIATION,
+    REFINES_DYNAMICALLY,
     SHOW_TETS,
-    SWITCHES_LEVELS,
     TET_SETTINGS,
 )
 from ..baking import bake_status
@@ -26,7 +26,14 @@ from ..objects import roles, tet_estimate
 from ..objects.initial_settings import is_wire
 from .property_rows import draw_fold, draw_row, draw_settings, locked_column
 
-ADAPTIVE_SETTINGS = (COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE, SWITCHES_LEVELS, LEVEL_STRAIN)
+ADAPTIVE_SETTINGS = (
+    COARSEST_SIZE,
+    FINE_GROUP,
+    FINE_COLLECTION,
+    FINE_DISTANCE,
+    REFINES_DYNAMICALLY,
+    MAX_STRAIN_VARIATION,
+)
 FILL_SETTINGS = (FILL, INTERIOR_SIZE, *ADAPTIVE_SETTINGS)
 SIZE_SETTINGS = tuple(setting for setting in TET_SETTINGS if setting not in FILL_SETTINGS)
 

@@ -15,7 +15,7 @@ from ..constraints.grabs import Grabs, grabbed_places, make_grab
 from ..mechanics.state_fields import TEMPERATURE
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
-from ..scene.adaptive_validation import check_no_switched_levels
+from ..scene.adaptive_validation import check_no_dynamic_refinement
 from ..scene.gravity import gravity_at
 from ..scene.scene import MAX_FRAME_NUMBER, Scene
 from ..scene.track_shapes import track_shapes
@@ -90,7 +90,7 @@ class LiveRun:
         Raises:
             BadInput: Something cannot be simulated, or there is no such track; the sentence names it.
         """
-        check_no_switched_levels(scene)
+        check_no_dynamic_refinement(scene)
         self.scene = live_scene(scene)
         shapes, given = track_shapes(scene), controls or {}
         for name in given:

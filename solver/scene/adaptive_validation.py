@@ -28,14 +28,14 @@ def check_adaptive_bodies(scene: Scene, tracks: TrackReader) -> None:
             raise BadInput("paint-without-vertices", name=body.name, setting="Fine Group")
         for feature in _unsupported_features(body, tracks):
             raise BadInput("adaptive-combined", name=body.name, feature=feature)
-        if body.meshing.switches_levels:
+        if body.meshing.refines_dynamically:
             _check_switched_body(scene, body, tracks)
 
 
-def check_no_switched_levels(scene: Scene) -> None:
+def check_no_dynamic_refinement(scene: Scene) -> None:
     """Raises BadInput where tets of a body change their sizes, which they cannot in live runs."""
     for body in scene.bodies:
-        if is_adaptive(body) and body.meshing.switches_levels:
+        if is_adaptive(body) and body.meshing.refines_dynamically:
             raise BadInput("levels-live", name=body.name)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from .fine_regions import FineRegions
 from .serialisation.schema_constraints import OneOf, at_least
-from .settings.tet_settings import COARSEST_SIZE, DIVISIONS, FILL, INTERIOR_SIZE, LEVEL_STRAIN, TET_SIZE
+from .settings.tet_settings import COARSEST_SIZE, DIVISIONS, FILL, INTERIOR_SIZE, MAX_STRAIN_VARIATION, TET_SIZE
 
 FILL_METHODS = FILL.words  # of `Meshing.method`
 ADAPTIVE, RIGID, SHEET = "adaptive", "rigid", "sheet"
@@ -31,9 +31,9 @@ class Meshing:
             (smooth only).
         coarsest_size: How many times larger than `tet_size` the tets deep inside are: 2, 4 or 8 (adaptive only).
         fine: Where adaptive tets are small, besides where the surface bends; None: nowhere.
-        switches_levels: Whether tets of a soft body become smaller where its strain varies or colliders are near, and
-            larger again (adaptive only).
-        level_strain: How much strain may vary within one of these tets before it becomes eight.
+        refines_dynamically: Whether tets of a soft body become smaller where its strain varies or colliders are near,
+            and larger again (adaptive only).
+        max_strain_variation: How much strain may vary within one of these tets before it becomes eight.
         memory_limit: Refuse what is estimated to need more than this many bytes; None: what is free.
     """
 
@@ -44,5 +44,5 @@ class Meshing:
     memory_limit: Annotated[int, at_least(0)] | None = None
     coarsest_size: Annotated[int, COARSEST_SIZE.limits] = 4
     fine: FineRegions | None = None
-    switches_levels: bool = False
-    level_strain: Annotated[float, LEVEL_STRAIN.limits] = 0.1
+    refines_dynamically: bool = False
+    max_strain_variation: Annotated[float, MAX_STRAIN_VARIATION.limits] = 0.1

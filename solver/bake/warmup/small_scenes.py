@@ -71,7 +71,7 @@ def all_scenes() -> Iterator[Scene]:
 
 def _adaptive_scene() -> Scene:
     """Returns a body whose adaptive tets change their sizes."""
-    meshing = Meshing("adaptive", tet_size=TET_SIZE, coarsest_size=2, switches_levels=True)
+    meshing = Meshing("adaptive", tet_size=TET_SIZE, coarsest_size=2, refines_dynamically=True)
     body = dataclasses.replace(_body(0, "adaptive"), meshing=meshing)
     return _scene([_pinned(body)], (PLANE, _mesh_collider(1)))
 

@@ -43,8 +43,8 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
     if len(outward.surface.triangles) == 0:
         raise BadInput("mesh-flat", name=name)
     area, volume = outward.surface.area * size**2, outward.surface.signed_volume * size**3
-    switches_levels = meshing.method == ADAPTIVE and meshing.switches_levels
-    most = dataclasses.replace(meshing, method="robust") if switches_levels else meshing
+    refines_dynamically = meshing.method == ADAPTIVE and meshing.refines_dynamically
+    most = dataclasses.replace(meshing, method="robust") if refines_dynamically else meshing
     check_estimate((upper - lower).tolist(), area, volume, most, name)
     unit = dataclasses.replace(meshing, tet_size=tet_size(surface, meshing) / size)
     bvh = build_bvh(outward.surface.vertices, outward.surface.triangles)
@@ -58,7 +58,7 @@ def fill_surface(surface: Surface, meshing: Meshing, name: str, seed: int | None
         fine = meshing.fine or FineRegions()
         fine = dataclasses.replace(fine, places=(fine.places - middle) / size, reach=fine.reach / size)
         unit = dataclasses.replace(unit, fine=fine)
-        if switches_levels:
+        if refines_dynamically:
             levels = make_tet_levels(outward.surface, bvh, unit, outward.is_closed)
             filling = leaf_tets(levels, ~levels.is_finest).filling
         else:

@@ -158,26 +158,26 @@ FINE_DISTANCE = length(
     field="FineRegions.reach",
     since="0.3",
 )
-SWITCHES_LEVELS = switch(
-    "switches_levels",
+REFINES_DYNAMICALLY = switch(
+    "refines_dynamically",
     "Refine While Simulating",
     "Tets become smaller where the strain varies or colliders are near, down to the size of the smallest, and larger "
     "again where they need not be. For Soft Body, in bakes, not live",
     when=(IS_ADAPTIVE,),
-    field="Meshing.switches_levels",
+    field="Meshing.refines_dynamically",
     otherwise=False,
     since="0.3",
 )
-LEVEL_STRAIN = Setting(
-    "level_strain",
+MAX_STRAIN_VARIATION = Setting(
+    "max_strain_variation",
     "Strain Variation",
     "How much the strain may vary within a tet before it becomes eight. They become one again below a third of it. "
     "Less gives more tets",
     default=0.1,
     limits=greater_than(0.0, "Strain Variation", ""),
     soft=(0.01, 0.5),
-    when=(IS_ADAPTIVE, When("switches_levels", (True,))),
-    field="Meshing.level_strain",
+    when=(IS_ADAPTIVE, When("refines_dynamically", (True,))),
+    field="Meshing.max_strain_variation",
     otherwise=0.1,
     since="0.3",
 )
@@ -218,6 +218,6 @@ SHOW_JOINED = switch(
 
 TET_SETTINGS = (
     FILL, TETS_PATH, SIZING, DIVISIONS, TET_SIZE, TET_COUNT, USE_PREVIEW_TETS, PREVIEW_TETS, INTERIOR_SIZE,
-    COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE, SWITCHES_LEVELS, LEVEL_STRAIN,
+    COARSEST_SIZE, FINE_GROUP, FINE_COLLECTION, FINE_DISTANCE, REFINES_DYNAMICALLY, MAX_STRAIN_VARIATION,
 )  # fmt: skip
 DISPLAY_SETTINGS = (SHOW_TETS, SHOW_JOINED)

@@ -92,7 +92,7 @@ def levels_at_start(number: int, body: Body, mesh: TetMesh, binding: Binding) ->
         key=body.key,
         levels=levels,
         finest=finest,
-        max_variation=body.meshing.level_strain,
+        max_variation=body.meshing.max_strain_variation,
         is_frozen=is_frozen,
         is_split=is_split,
         leaves=leaf_tets(levels, is_split),

@@ -132,12 +132,16 @@ class TetSwitch:
 
     @functools.cached_property
     def projection(self) -> csr_matrix:
-        """W: the weights of the nodes now at each node before, of bound ones on what they hang on, (n, n')."""
+        """W: the weights of the nodes now at each node before, of bound ones on what they hang on, (n, n').
+
+        Corners of tets that have become smaller ones, none of which is there, have no weights.
+        """
         place, is_kept = _places_among(self.before.points, self.now.points)
-        gone = np.flatnonzero(~is_kept)
         inside = self.levels.leaf_above(self.is_split)[self.before.cell]
+        order = np.argsort(inside, kind="stable")  # any that is in one now: these agree where they meet
         cell = np.full(len(self.before.points), -1, np.int64)
-        cell[self.before.filling.tets.ravel()] = np.repeat(inside, 4)  # any of them: tets agree where they meet
+        cell[self.before.filling.tets[order].ravel()] = np.repeat(inside[order], 4)
+        gone = np.flatnonzero(~is_kept & (cell >= 0))  # corners whose tets have no child there are in none
         tets = self.now.filling.tets[self.now.number_of_cells(len(self.is_split))[cell[gone]]]
         weights = self.levels.weights_in(cell[gone], self.before.points[gone])
         count = len(self.now.points)

@@ -52,8 +52,9 @@ def switch_levels(simulation: SimulatedScene, wanted: Mapping[int, Bools]) -> No
     masses = {each.number: before.model.mass[before.model.bodies[each.number].nodes] for each in before.levels}
     masses |= {number: own.mass for number, own in nodes.items()}
     built = with_masses(built, masses)
-    simulation.state = _switched_state(before, built, state, switches, nodes)
-    store_levels(built, simulation.state)
+    now = _switched_state(before, built, state, switches, nodes)
+    store_levels(built, now)
+    state.x, state.v, state.fields = now.x, now.v, now.fields
     simulation.built, simulation.held_nodes = replace(built, initial=before.initial), None
 
 
@@ -78,9 +79,10 @@ def _find_switch(model: Model, state: State, body: BodyLevels, is_split: Bools) 
         merged = switch.merged
         if not len(merged):
             return None
+        gains_some = merged[found.gains > 0.0]
+        is_partial = attempt == 0 and 0 < len(gains_some) < len(merged)
         is_split = is_split.copy()
-        gains_any = found.gains > 0.0
-        is_split[merged[gains_any] if attempt == 0 and not gains_any.all() else merged] = True
+        is_split[gains_some if is_partial else merged] = True
     return None
 
 
