@@ -47,8 +47,8 @@ from .solver_warm_up import solver_in_waiting
 
 SETTLE_SECONDS = 10.0  # of each step on the way: activation that rises and falls gets there
 STILL_SHARE = 1.0e-4  # of the size of a body
-WAY_TOLERANCE = 0.1  # residual at which flesh counts as at rest on the way
-MOST_POSES = 8  # of the animation, on the way from the rest pose to the frame
+WAY_TOLERANCE = 0.3  # residual at which flesh counts as at rest on the way
+MOST_POSES = 12  # of the animation, on the way from the rest pose to the frame
 FOLDER_PREFIX = "sinew-solve-"
 
 
