@@ -40,11 +40,13 @@ class Drape:
         x: Its vertices at the last frame [m], (n, 3).
         before: Those five frames before [m], (n, 3).
         seconds: Of all frames, of the wall clock and of the processor.
+        not_converged: Steps that did not; of Blender's Cloth that is not known.
     """
 
     x: Floats
     before: Floats
     seconds: tuple[float, float]
+    not_converged: int = 0
 
     def stretches(self, rest: Floats, edges: Indices) -> Floats:
         """Returns by which share edges are longer than at rest, (e,)."""
@@ -89,12 +91,13 @@ def sinews(obj: bpy.types.Object, folder: Path) -> Drape:
     ball.modifiers.clear()
     roles.make_collider(ball)
     simulation = Simulation(*demo_scenes.export_open_file(folder))
-    began, found = (time.perf_counter(), time.process_time()), {}
+    began, found, bad = (time.perf_counter(), time.process_time()), {}, 0
     for frame in simulation.run():
+        bad += frame.report.not_converged
         found[frame.number] = next(iter(frame.positions.values())).copy()
         if frame.number == FRAMES:
             break
-    return Drape(found[FRAMES], found[FRAMES - 5], _since(began))
+    return Drape(found[FRAMES], found[FRAMES - 5], _since(began), bad)
 
 
 def _since(began: tuple[float, float]) -> tuple[float, float]:
@@ -134,5 +137,7 @@ def test_a_cloth_drapes_over_a_ball_beside_blenders(tmp_path: Path) -> None:
     # bounds were set after 1.45 % beside 10.7 %, and 1.5 mm outside of the ball, were seen
     line = f"largest stretch of an edge, of Blender's Cloth {stretches[1]:.2%}"
     reach(SECTION, line, f"{stretches[0]:.2%}", "2 %", stretches[0] <= 0.02)
+    # 2 of 200 were seen, where the cloth passes through itself; 1 when each edge bent by itself
+    reach(SECTION, "steps that did not converge", ours.not_converged, 4, ours.not_converged <= 4)
     near = float(np.linalg.norm(ours.x, axis=1).min())
     reach(SECTION, "nearest vertex to the middle of the ball [m]", near, RADIUS, near >= RADIUS)

@@ -31,7 +31,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 if TYPE_CHECKING:
     from scipy.sparse.linalg import SuperLU
 
-DEFINITE_SHARE = 1.0e-12  # by which the diagonal of F is larger: round-off in triangles of hardly any area is below that
+DEFINITE_SHARE = 1.0e-12  # by which the diagonal of F is larger: more than round-off in triangles of hardly any area
 
 
 @dataclass(frozen=True, eq=False)
