@@ -27,7 +27,8 @@ def build() -> None:
     skin = _skin()
     stage.select(flesh)
     skin.select_set(True)
-    bpy.ops.sinew.attach(kind="FIXED", reach=0.006)
+    bpy.ops.sinew.attach(kind="SPRING", reach=0.006)
+    skin.sinew.attachments[0].collides = True  # or it would fold into the flesh
     stage.light_and_camera((0.15, -0.36, 0.14), (0.0, 0.015, 0.040), lens=92.0)
 
 
@@ -105,6 +106,7 @@ def _skin() -> bpy.types.Object:
     own = skin.sinew
     own.sheet_preset = "SKIN"
     own.youngs_modulus, own.sheet_thickness = SKIN_STIFFNESS, SKIN_THICKNESS
+    own.body_thickness = SKIN_THICKNESS  # the distance that it keeps from the flesh
     ends = skin.vertex_groups.new(name="Brow and Hairline")
     height = places[:, 2]
     ends.add(np.flatnonzero((height < 1e-6) | (height > HEIGHT - 1e-6)).tolist(), 1.0, "REPLACE")

@@ -114,6 +114,24 @@ def test_the_digest_knows_at_which_force_a_row_of_a_bone_breaks() -> None:
     assert not bone_rows.says_own_settings(top, path, row, ()) and settings_digest(scene) != before
 
 
+def test_rows_between_bodies_may_let_them_collide(tmp_path: Path) -> None:
+    scene, _, box = held_box()
+    bpy.ops.sinew.attach(kind="SPRING")
+    row, before = box.sinew.attachments[0], settings_digest(scene)
+    found = []
+    for collides in (False, True):
+        row.collides = collides
+        written, _ = exported(scene, tmp_path / str(collides))
+        own = next(body for body in written.bodies if body.name == "Box")
+        found.append(own.attachments[0].collides)
+    assert found == [False, True] and settings_digest(scene) != before
+    row.collides = False
+    assert settings_digest(scene) == before
+    layout = FakeLayout()
+    attachments_layout.draw_attachments(layout, context_of(box))
+    assert "collides" in {name for _, name in layout.drawn}
+
+
 def test_attach_makes_no_exact_row_at_what_is_rigid() -> None:
     _, top, box = held_box()
     top.sinew.method = "RIGID"

@@ -11,6 +11,7 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, NOTHING, WRAP_SUFFIX
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_BREAKING_FORCE,
+    ATTACHMENT_COLLIDES,
     ATTACHMENT_DAMPING,
     ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_TARGET,
@@ -32,6 +33,7 @@ from ..objects.attachment_rows import (
     counting_rows,
     holds_material,
     is_about_line,
+    is_between_bodies,
     may_break,
     row_surfaces,
     row_target,
@@ -130,6 +132,8 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
         for name in (ATTACHMENT_SPRING_CONSTANT.name, ATTACHMENT_DAMPING.name):
             if row.kind == SPRING and getattr(row, name) > 0.0:
                 parts.append(f"{name} {getattr(row, name)!r}")
+        if row.collides and is_between_bodies(row):
+            parts.append(ATTACHMENT_COLLIDES.name)
         if row.breaking_force > 0.0 and may_break(row):
             parts.append(f"{ATTACHMENT_BREAKING_FORCE.name} {row.breaking_force!r}")
         target = row_target(row)

@@ -96,6 +96,7 @@ def _read_row(
         spring_constant=row.spring_constant if row.kind == SPRING and row.spring_constant > 0.0 else None,
         damping=row.damping if is_simulated and row.kind == SPRING else 0.0,
         breaking_force=row.breaking_force if row.breaking_force > 0.0 and may_break(named) else None,
+        collides=row.collides and is_simulated,
     )
 
 

@@ -124,6 +124,8 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         rows.prop(chosen, "surface_only")
     if chosen.kind == FIXED and is_between_bodies(chosen) and (may_be_exact(chosen) or chosen.is_exact):
         rows.prop(chosen, "is_exact")
+    if is_between_bodies(chosen):
+        rows.prop(chosen, "collides")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):
         rows.prop_search(chosen, "target_group", chosen.target, "vertex_groups", results_are_suggestions=True)

@@ -35,8 +35,8 @@ WRAP_SUFFIX = "/wrap"  # after the key of fat: the Wrap inside of it alone
 class Attachment:
     """An attachment of a body to another surface (`constraints/attachments/`), or to what a bone holds of it.
 
-    Both sides feel it where both are simulated, and do not also collide. Points of the surface are linked to the target
-    as they are at rest: what overlaps or gaps there keeps its distance.
+    Both sides feel it where both are simulated, and do not also collide unless `collides`. Points of the surface are
+    linked to the target as they are at rest: what overlaps or gaps there keeps its distance.
 
     Of flesh and bones, "fixed", and "spring" with a stiffness, say in place of the bone's own settings how the bone
     holds the flesh (`constraints/bones/`). Any attachment to a bone takes the place of these. The line of an armature's
@@ -73,6 +73,7 @@ class Attachment:
             the target, so that a common motion is not damped, and neither is flesh that follows a pose.
         breaking_force: Sum of the sizes of the forces of its springs above which a row lets go for good [N]; None:
             never.
+        collides: Whether the body also collides with its targets.
     """
 
     target: str
@@ -89,6 +90,7 @@ class Attachment:
     spring_constant: Annotated[float, ATTACHMENT_SPRING_CONSTANT.limits] | None = None
     damping: Annotated[float, ATTACHMENT_DAMPING.limits] = ATTACHMENT_DAMPING.default
     breaking_force: Annotated[float, ATTACHMENT_BREAKING_FORCE.limits] | None = None
+    collides: bool = False
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""

@@ -37,12 +37,13 @@ def check_attachments(scene: Scene) -> None:
 
 
 def attached_pairs(scene: Scene) -> list[tuple[str, str]]:
-    """Returns the pairs of keys of bodies and what they are attached to, which do not also collide."""
+    """Returns the pairs of keys of bodies and what they are attached to by a row that does not let them collide."""
     known = {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     owned = [(body.key, body.attachments) for body in scene.bodies]
     attached = [(each.key, each.attached_surface) for each in scene.colliders]
     owned += [(key, surface.attachments) for key, surface in attached if surface is not None]
-    found = ((key, body_of_wrap(target)) for key, own in owned for each in own for target in each.targets)
+    passing = [(key, each) for key, own in owned for each in own if not each.collides]
+    found = ((key, body_of_wrap(target)) for key, each in passing for target in each.targets)
     return [pair for pair in found if pair[1] in known]
 
 

@@ -455,9 +455,10 @@ PINNED = {
         {
             "Skin": {  # smooth skin is 0 deep
                 "tets": (5673, 0.5),  # hinges
-                "height_ratio": (0.773, 0.005),
-                "wrinkle_depth": (0.0011, 0.0004),
+                "height_ratio": (0.798, 0.005),
+                "wrinkle_depth": (0.0016, 0.0004),
                 "wrinkle_crossings": (10, 4),
+                "points_in_flesh": (0, 0.5),
             },
             "Flesh": {"tets": (6868, 150), "volume_ratio": (0.884, 0.02)},
         },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is measured of the demo whose skin wrinkles: how deep the wrinkles are, and how many lie above each other."""
+"""What is measured of the demo whose skin wrinkles: how deep wrinkles are, how many there are, what is in the flesh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import numpy as np
 
 import skin_wrinkles
 from sinew.solver.bake.cache import CacheReader
+from sinew.solver.bake.cache.layout import SCENE_FOLDER
 from sinew.solver.bake.cache.pc2 import read_samples
+from sinew.solver.mesh.geometry.triangle_bvh import build_bvh
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
+from sinew.solver.scene.scene import Scene
 
 SCENES = ("skin_wrinkles",)
 DEGREE = 4  # of the polynomial that a smooth forehead follows upwards
@@ -15,12 +19,20 @@ DEGREE = 4  # of the polynomial that a smooth forehead follows upwards
 
 def wrinkles(cache: CacheReader) -> dict[str, float]:
     """Returns for the last frame and a line up the middle of the skin the root mean square of how far it is from a
-    smooth one [m], and how often it crosses that."""
+    smooth one [m], and how often it crosses that; and how many vertices and faces of the skin are in the flesh."""
     last = cache.last_frame()
     assert last is not None
-    x = read_samples(cache.play_path("Skin"), last - cache.metadata.frame_start, 1)[0]
+    scene = Scene.load(cache.folder / SCENE_FOLDER)
+    faces = {body.name: body.triangles for body in scene.bodies}
+    x, flesh = (read_samples(cache.play_path(n), last - cache.metadata.frame_start, 1)[0] for n in ("Skin", "Flesh"))
     across, up = (round(size / skin_wrinkles.SKIN_CELL) for size in (skin_wrinkles.WIDTH, skin_wrinkles.HEIGHT))
     line = x[(across // 2) * (up + 1) : (across // 2 + 1) * (up + 1)].astype(np.float64)
     height = line[:, 2] - line[:, 2].mean()
     off = line[:, 1] - np.polyval(np.polyfit(height, line[:, 1], DEGREE), height)
-    return {"wrinkle_depth": float(off.std()), "wrinkle_crossings": float((np.diff(np.sign(off)) != 0).sum())}
+    points = np.concatenate([x, x[faces["Skin"]].mean(axis=1)])
+    is_inside = winding_numbers(build_bvh(flesh, faces["Flesh"]), points) > 0.5
+    return {
+        "wrinkle_depth": float(off.std()),
+        "wrinkle_crossings": float((np.diff(np.sign(off)) != 0).sum()),
+        "points_in_flesh": float(is_inside.sum()),
+    }

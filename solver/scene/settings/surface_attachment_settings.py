@@ -191,6 +191,15 @@ ATTACHMENT_DAMPING = Setting(
     when=(When("kind", (SPRING,)),),
     field="Attachment.damping",
 )
+ATTACHMENT_COLLIDES = switch(
+    "collides",
+    "Collide",
+    "Both also keep apart where they meet, as skin and the flesh into which it folds. They should not overlap at rest, "
+    "and only springs give way to contact. Off: they pass through each other",
+    when=(When("target_type", (TO_OBJECT,)),),
+    field="Attachment.collides",
+    since="0.3",
+)
 ATTACHMENT_BREAKING_FORCE = Setting(
     "breaking_force",
     "Breaking Force",
@@ -225,6 +234,7 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_DAMPING,
     ATTACHMENT_BREAKING_FORCE,
+    ATTACHMENT_COLLIDES,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
 LATER_ROW_SETTINGS = (
@@ -232,6 +242,7 @@ LATER_ROW_SETTINGS = (
     ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_DAMPING,
     ATTACHMENT_BREAKING_FORCE,
+    ATTACHMENT_COLLIDES,
     ATTACHMENT_ARMATURE,
     ATTACHMENT_BONE,
     ATTACHMENT_TARGET_GROUP,
