@@ -94,6 +94,19 @@ def test_a_body_that_is_pushed_on_moves_again(row, monkeypatch) -> None:
     assert at_rest[row.model.bodies[4].nodes].max() < 1.0e-6
 
 
+def test_where_some_bodies_alone_have_no_way_all_go_on(row, monkeypatch) -> None:
+    parts, whole_step = moved_parts(monkeypatch), NewtonIterate.step
+
+    def step(self, law, x, before, d, is_tangled, is_last=False):
+        if isinstance(self.potentials, PotentialForcesOnPart):
+            return x, before, False
+        return whole_step(self, law, x, before, d, is_tangled, is_last)
+
+    monkeypatch.setattr(NewtonIterate, "step", step)
+    found = solve(pushed(row, drawn=0.2), row.X, TOLERANCE)
+    assert found.converged and len(parts) == 1
+
+
 def test_residuals_of_bodies_that_stay_are_those_of_all_forces(row) -> None:
     problem = pushed(row, drawn=0.2)
     whole = NewtonIterate(problem)

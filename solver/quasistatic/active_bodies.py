@@ -103,10 +103,19 @@ class ActiveBodies:
         has_risen = stays & ~(np.array(residuals) <= tolerance)
         return bool(has_risen.any() or max(residuals) <= tolerance)
 
-    def move_all(self, law: Hyperelastic, x: Floats, tolerance: float) -> tuple[Floats, EvaluationResult]:
-        """Lets all bodies move again, from positions x [m] of those that did.
+    def move_all(
+        self, law: Hyperelastic, x: Floats, tolerance: float, for_good: bool = False
+    ) -> tuple[Floats, EvaluationResult]:
+        """Lets all bodies move again.
 
-        Returns the positions of all, (n, 3), and their evaluation.
+        Args:
+            law: Of all bodies.
+            x: Positions of those that moved [m].
+            tolerance: Residual to reach.
+            for_good: Whether none stays any more in this solve: some alone had no way to lower their energy.
+
+        Returns:
+            The positions of all [m], (n, 3), and their evaluation.
         """
         moving = self._moving
         assert moving is not None
@@ -118,7 +127,7 @@ class ActiveBodies:
         answer = self.whole.evaluate_forces(law, x)
         stayed = np.ones(len(self._may_stay), bool)
         stayed[list(moving.part.bodies)] = False
-        self._may_stay &= ~(stayed & ~(np.array(self.whole.residuals()) <= tolerance))
+        self._may_stay &= ~(stayed & ~(np.array(self.whole.residuals()) <= tolerance)) & (not for_good)
         return x, answer
 
     def leave_resting(

@@ -112,7 +112,7 @@ def solve(
         residual = max(residuals)
         is_over = iterations >= max_iterations or not has_way or answer.extended_count > 0
         if not moving.are_all_moving and (is_over or moving.must_all_move(residuals, tolerance)):
-            x, answer = moving.move_all(stages.law, x, tolerance)
+            x, answer = moving.move_all(stages.law, x, tolerance, for_good=is_over)
             search, has_way = moving.search, True
             continue
         if stages.next_stage(answer, residual, tolerance, iterations):
