@@ -67,7 +67,7 @@ def test_motion_and_forces_of_contacts_agree(tmp_path: Path, monkeypatch: pytest
         before = copy.deepcopy((blocks, rows, contacts, state))
         found = solve(bodies, blocks, rows, contacts, state, *others)
         before[3].shift[:] = state.shift
-        kept.append((bodies.u.copy(), bodies.b.copy(), bodies.is_free, *before, others[2], copy.deepcopy(others[3])))
+        kept.append((bodies.u.copy(), bodies.b.copy(), bodies.is_free, *before, others[1], copy.deepcopy(others[2])))
         return found
 
     monkeypatch.setattr(rigid_contact_solve, "solve_rigid_contacts", solve_and_keep)

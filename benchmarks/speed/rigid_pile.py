@@ -151,8 +151,8 @@ def run(quick: bool) -> Result:
             f"≥ {STEPS_PER_SECOND:g}",
             f"{ours.rate:.2g}; Bullet {theirs.rate:.2g}",
             ours.rate >= STEPS_PER_SECOND,
-            "A step takes 10 to 20 solves, each with a search for contacts; where the contacts of a few bodies do not "
-            "settle, all take it again in two halves.",
+            "A step takes two to three solves, and a search for contacts before them and after each. The searches take "
+            "half of the time, half of that in small calls from Python.",
             line=LINE,
         ),
         Row(

@@ -37,7 +37,7 @@ MAX_BISECTIONS = 10  # of the step length
 
 
 @kernel()
-def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, max_lifts, dt, forces):
+def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, forces):
     """Finds how bodies move in a step, and which contacts push and slide at its end.
 
     Returns how many iterations of linear solves that took, and ‖r‖ / ‖b‖ of the last one, in which the contacts stay as
@@ -50,8 +50,7 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, max
         bodies: `RigidBodyMotion`; its u is changed.
         blocks: `BodyBlocks` with A, and room for all pairs of bodies that touch.
         rows, contacts, state: `ContactRows`, `ContactArrays` and `ContactStateArrays`.
-        rigid_count: How many contacts, the first, are with rigid colliders: these are not lifted.
-        max_lifts: How often others that sank are lifted.
+        max_lifts: How often contacts that sank are lifted.
         dt: Δt [s].
         forces: `ContactForces` at the end, out.
     """
@@ -86,7 +85,7 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, rigid_count, max
             is_solved[body] = is_solved[body] and bodies.is_free[body]
         if is_over:
             lifts += 1
-            if lifts > max_lifts or not _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
+            if lifts > max_lifts or not _lift(rows, contacts, state, forces, group, is_solved):
                 break
     forces.slides[:] = False
     system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
@@ -269,11 +268,11 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
 
 
 @kernel(device_only=True)
-def _lift(rows, contacts, state, forces, rigid_count, group, is_solved):
+def _lift(rows, contacts, state, forces, group, is_solved):
     """Lifts contacts that sank in too deep, and marks the bodies of their groups; returns whether there are any."""
     count = len(group)
     sank = np.zeros(count, np.bool_)
-    for c in range(rigid_count, len(forces.normal)):
+    for c in range(len(forces.normal)):
         if forces.pushes[c]:
             sunk = sunk_depth(forces.normal[c], state.k[c], state.shift[c], contacts.gap[c])
             if state.shift[c] >= 0.0 and sunk > MAX_SINK_DEPTH * state.size[c]:

@@ -116,7 +116,6 @@ class RigidContactSolve:
             rows,
             contact_set.arrays,
             state.arrays,
-            contacts.rigid_count(),
             MAX_LIFTS,
             self.dt,
             forces,
