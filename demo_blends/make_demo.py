@@ -52,6 +52,9 @@ SCENES = (
     "ragdoll_flesh",
     "skin_wrinkles",
     "ham_on_a_string",
+    "curtain_on_rings",
+    "plates_on_cloth",
+    "stretched_sheet",
 )
 SHEET_PICTURES = 9
 

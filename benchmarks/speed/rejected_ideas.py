@@ -86,12 +86,12 @@ REJECTED_IDEAS: tuple[str, ...] = (
     "Huge pages for the packed upper half and the levels of multigrid: 2.46 instead of 2.49 ms an iteration of "
     "multigrid, 0.84 ms either way of block Jacobi, at 26K tets of muscle.",
     "Step lengths of their own for muscles that touch, each cut while its own energy rises: Solve This Frame of the "
-    "arm takes 155 instead of 124 Newton iterations at frame 20, 49 instead of 41 at frame 5. What one muscle would need "
-    "less, its neighbours need more.",
+    "arm takes 155 instead of 124 Newton iterations at frame 20, 49 instead of 41 at frame 5. What one muscle "
+    "would need less, its neighbours need more.",
     "Fewer poses on the way of Solve This Frame: with four instead of eight the arm takes 225 instead of 99 Newton "
     "iterations at frame 20, and 48 instead of 23 s of processor time. Sixteen, at rest to 0.5, take 80 iterations; "
     "twelve, at rest to 0.3, take 65.",
     "Contacts between muscles as planes where two of them chatter (the long head of the biceps and the brachialis, "
-    "from the 25th iteration of a pose on): without the curvature of what it lies on the muscle slides on, and its residual "
-    "rises from 0.006 to 0.1. With attachments as planes the solve takes 46 instead of 58 iterations.",
+    "from the 25th iteration of a pose on): without the curvature of what it lies on the muscle slides on, and its "
+    "residual rises from 0.006 to 0.1. With attachments as planes the solve takes 46 instead of 58 iterations.",
 )

@@ -83,8 +83,9 @@ def main() -> None:
     if name in demo_pressure.SCENES:
         for body, of_pressure in demo_pressure.pressure_numbers(cache).items():
             bodies[body].update(of_pressure)
-    if name in demo_sheets.SCENES:
-        bodies["Skin"].update(demo_sheets.wrinkles(cache))
+    if name in demo_sheets.MEASURES:
+        for body, of_sheet in demo_sheets.MEASURES[name](cache).items():
+            bodies[body].update(of_sheet)
     numbers = {
         "bodies": bodies,
         "frames": min(each.last_frame() or 0 for each in passes),

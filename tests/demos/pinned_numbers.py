@@ -481,9 +481,38 @@ PINNED = {
             },
         },
     ),
+    # the roller would be at rest at its end of the bridge, or through it
+    "plates_on_cloth": (
+        30,
+        {
+            "Straps": {"tets": (476, 0.5), "lowest": (0.336, 0.01)},
+            "Plank.004": {"lowest": (0.342, 0.01), "x_at_the_end": (0.003, 0.01)},
+            "Plank.008": {"lowest": (0.462, 0.01), "x_at_the_end": (0.531, 0.01)},
+            "Roller": {"lowest": (0.370, 0.015), "x_at_the_end": (0.121, 0.04)},
+        },
+    ),
+    # without wind the curtain would hang 5 cm lower
+    "curtain_on_rings": (
+        20,
+        {
+            "Curtain": {"tets": (6708, 0.5), "lowest_at_the_end": (0.096, 0.02)},
+            "Ring 1": {"lowest": (0.765, 0.002), "x_at_the_end": (-0.393, 0.01)},
+            "Ring 4": {"lowest": (0.765, 0.002), "x_at_the_end": (-0.055, 0.01)},
+            "Ring 8": {"lowest": (0.765, 0.002), "x_at_the_end": (0.393, 0.01)},
+        },
+    ),
+    "stretched_sheet": (
+        40,
+        {
+            "Gaping": {"tets": (243, 0.5), "t_junction_gap": (0.037, 0.005)},
+            "Closed": {"tets": (243, 0.5), "t_junction_gap": (0.0, 1.0e-7), "x_at_the_end": (0.117, 0.002)},
+        },
+    ),
 }
 # those that take more than seven seconds on a quick machine; others like them are in CI
 LONG = (
+    "curtain_on_rings",
+    "plates_on_cloth",
     "arm_layers",
     "balloon",
     "belly",
