@@ -106,7 +106,7 @@ def test_done_nodes_are_not_solved_again():
     ends = {}
     for name, done in (("once", None), ("all", np.zeros_like(is_done)), ("rest", is_done)):
         state, later = replace(start, fields={}), iter([ExternalForces(points=push, is_frozen=done)])
-        respond = None if name == "once" else lambda x, v, later=later: next(later, None)
+        respond = None if name == "once" else lambda *ends, later=later: next(later, None)
         step(model, state, ExternalForces(), 0.01, Settings(), contacts=ContactCallbacks(update=respond))
         ends[name] = state.v
     first, second = (body.nodes for body in model.bodies)
@@ -123,6 +123,6 @@ def test_what_has_not_converged_is_not_done(max_iterations):
     later = iter([ExternalForces(gravity=np.array(NOTHING), is_frozen=np.ones(model.node_count, bool))])
     settings = Settings(tolerance=1e-6, max_iterations=max_iterations)
     report = step(
-        model, state, ExternalForces(), 0.01, settings, contacts=ContactCallbacks(update=lambda x, v: next(later, None))
+        model, state, ExternalForces(), 0.01, settings, contacts=ContactCallbacks(update=lambda *ends: next(later, None))
     )
     assert report.converged == (max_iterations > 1)

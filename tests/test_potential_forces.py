@@ -30,6 +30,9 @@ class Pull:
     def begin(self):
         self.began += 1
 
+    def restrict_to(self, bodies):
+        pass
+
     def couplings(self):
         return None
 

@@ -96,7 +96,7 @@ def test_a_body_that_is_struck_and_spins_gets_no_energy(tmp_path) -> None:
     for turns in (False, True):
         state, solves = State(X.copy(), np.cross(spin, X - X.mean(axis=0))), []
 
-        def respond(x, v, is_wrong=None, solves=solves):
+        def respond(x, v, is_wrong, chords, solves=solves):
             """Returns the same once more, as contacts do."""
             solves.append(is_wrong)
             return (

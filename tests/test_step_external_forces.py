@@ -61,7 +61,7 @@ def test_responds_until_content_and_says_how_often():
     model = model_of()
     asked = []
 
-    def respond(x, v):
+    def respond(x, v, is_wrong, chords):
         asked.append((x.copy(), v.copy()))
         return ExternalForces(GRAVITY) if len(asked) < 3 else None
 
@@ -75,7 +75,7 @@ def test_responds_until_content_and_says_how_often():
         ExternalForces(),
         0.01,
         EXACT,
-        contacts=ContactCallbacks(update=lambda x, v: ExternalForces()),
+        contacts=ContactCallbacks(update=lambda *ends: ExternalForces()),
         options=StepOptions(max_solves=2),
     )
     assert report.solves == 2 and not report.settled
@@ -95,7 +95,7 @@ def test_a_solve_with_points_leaves_nothing_behind_in_the_next():
         ExternalForces(GRAVITY, points=points),
         0.01,
         tight,
-        contacts=ContactCallbacks(update=lambda x, v: next(rounds)),
+        contacts=ContactCallbacks(update=lambda *ends: next(rounds)),
     )
     # the second solve starts where the first ended, so it stops elsewhere within the tolerance
     assert np.abs(plain.v - after.v).max() < 1e-9 * np.abs(plain.v).max()

@@ -152,7 +152,7 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
             del stored["may_miss"]
         if not attachment.surface_only:
             del stored["surface_only"]
-        for name in ("is_exact", "spring_constant", "damping", "breaking_force"):
+        for name in ("is_exact", "spring_constant", "damping", "breaking_force", "collides"):
             if not getattr(attachment, name):
                 del stored[name]
         if not len(attachment.target_paint):
