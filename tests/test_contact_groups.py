@@ -123,6 +123,6 @@ def test_what_has_not_converged_is_not_done(max_iterations):
     later = iter([ExternalForces(gravity=np.array(NOTHING), is_frozen=np.ones(model.node_count, bool))])
     settings = Settings(tolerance=1e-6, max_iterations=max_iterations)
     report = step(
-        model, state, ExternalForces(), 0.01, settings, contacts=ContactCallbacks(update=lambda *ends: next(later, None))
+        model, state, ExternalForces(), 0.01, settings, contacts=ContactCallbacks(update=lambda *_: next(later, None))
     )
     assert report.converged == (max_iterations > 1)
