@@ -13,39 +13,8 @@ import pytest
 from fixtures.rigid_bodies import FLOOR, rigid_box, run_of
 from fixtures.scenes import Run, rotation
 from sinew.solver.contact.active_set import rigid_contact_solve
-from sinew.solver.linalg.body_blocks import BodyBlocks, solve_body_blocks
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.simulation import step_attempt
-
-
-def dense(blocks: BodyBlocks) -> Floats:
-    """Returns the matrix of blocks, (6 n, 6 n)."""
-    count = len(blocks.diagonal)
-    whole = np.zeros((count, 6, count, 6))
-    for body in range(count):
-        whole[body, :, body] = blocks.diagonal[body]
-    for one, other, coupling in zip(blocks.first, blocks.second, blocks.coupling, strict=True):
-        whole[one, :, other], whole[other, :, one] = coupling, coupling.T
-    return whole.reshape(6 * count, 6 * count)
-
-
-def test_blocks_are_solved_as_by_numpy() -> None:
-    random, count = np.random.default_rng(1), 5
-    first, second = np.array([0, 1, 4, 3], np.int32), np.array([1, 2, 0, 1], np.int32)
-    diagonal = np.zeros((count, 6, 6))
-    coupling = random.normal(size=(4, 6, 6))
-    for body in range(count):
-        root = random.normal(size=(6, 6))
-        diagonal[body] = root @ root.T + 20.0 * np.eye(6)
-    blocks, b = BodyBlocks(diagonal, first, second, coupling), random.normal(size=(count, 6))
-    is_solved = np.array([True, True, False, True, True])
-    x, left = np.empty_like(b), b.copy()
-    solve_body_blocks(blocks, is_solved, left, 1e-12, 0.0, 100, x)
-    rows = np.repeat(is_solved, 6)
-    wanted = np.zeros(6 * count)
-    wanted[rows] = np.linalg.solve(dense(blocks)[np.ix_(rows, rows)], b.ravel()[rows])
-    np.testing.assert_allclose(x.ravel(), wanted, atol=1e-11)
-    assert np.abs(left).max() < 1e-9
 
 
 def falling_boxes(folder: Path, **settings: Any) -> Run:

@@ -9,9 +9,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
-
-SIZE = 6  # unknowns of a body
-MIN_PIVOT_RATIO = 1.0e-14  # pivot over the number on the diagonal below which a motion is left out
+from .body_block_cholesky import SIZE, BlockFactors, factor_blocks, order_elimination, solve_factored
 
 
 class BodyBlocks(NamedTuple):
@@ -49,48 +47,26 @@ def multiply_blocks(blocks, bodies, pairs, x, y):
             y[one, i] += total
 
 
-@kernel(device_only=True)
-def factor_diagonal(diagonal, bodies, factor):
-    """Writes Cholesky's factors of the blocks on the diagonal of some bodies, (n, 6, 6), with inverted pivots."""
-    for body in bodies:
-        own, L = diagonal[body], factor[body]
-        for i in range(SIZE):
-            for j in range(i + 1):
-                total = own[i, j]
-                for k in range(j):
-                    total -= L[i, k] * L[j, k]
-                if i == j:
-                    L[i, i] = 1.0 / np.sqrt(total) if total > MIN_PIVOT_RATIO * own[i, i] else 0.0
-                else:
-                    L[i, j] = total * L[j, j]
-
-
-@kernel(device_only=True)
-def solve_diagonal(factor, bodies, b, x):
-    """Writes D⁻¹ b of some bodies into x, (n, 6) each; D are the blocks on the diagonal."""
-    for body in bodies:
-        L, y = factor[body], x[body]
-        for i in range(SIZE):
-            total = b[body, i]
-            for k in range(i):
-                total -= L[i, k] * y[k]
-            y[i] = total * L[i, i]
-        for i in range(SIZE - 1, -1, -1):
-            total = y[i]
-            for k in range(i + 1, SIZE):
-                total -= L[k, i] * y[k]
-            y[i] = total * L[i, i]
+@kernel()
+def order_blocks(blocks):
+    """Returns a `BlockElimination` of `BodyBlocks`: of all blocks, or of the diagonal where that has much fill."""
+    elimination = order_elimination(len(blocks.diagonal), blocks.first, blocks.second)
+    if len(elimination.order) == len(blocks.diagonal):
+        return elimination
+    return order_elimination(len(blocks.diagonal), blocks.first[:0], blocks.second[:0])
 
 
 @kernel()
-def solve_body_blocks(blocks, is_solved, r, tolerance, floor, max_iterations, x):
-    """Writes A⁻¹ r of solved bodies into x, and zero of the others, (n, 6); returns ρ = rᵀ D⁻¹ r at the start, and the
+def solve_body_blocks(blocks, elimination, is_solved, r, tolerance, floor, max_iterations, x):
+    """Writes A⁻¹ r of solved bodies into x, and zero of the others, (n, 6); returns ρ = rᵀ M⁻¹ r at the start, and the
     number of iterations.
 
-    Conjugate gradients with the inverse blocks D on the diagonal as preconditioner, until √ρ has fallen by a tolerance.
+    Conjugate gradients with the preconditioner M = L Lᵀ, which is A or the blocks on its diagonal, until √ρ has fallen
+    by a tolerance.
 
     Args:
         blocks: `BodyBlocks`.
+        elimination: `order_blocks` of blocks with these pairs.
         is_solved: Which bodies have unknowns, (n,); those of the others are zero.
         r: Right-hand side, (n, 6); what is left of it afterwards.
         tolerance, max_iterations: See above.
@@ -98,7 +74,9 @@ def solve_body_blocks(blocks, is_solved, r, tolerance, floor, max_iterations, x)
         x: Out.
     """
     count = len(r)
-    factor, z, p, q = np.zeros((count, SIZE, SIZE)), np.empty_like(r), np.empty_like(r), np.empty_like(r)
+    z, p, q = np.empty_like(r), np.empty_like(r), np.empty_like(r)
+    factors = BlockFactors(np.empty((count, SIZE, SIZE)), np.empty((len(elimination.body), SIZE, SIZE)))
+    edges = np.empty((len(elimination.first), SIZE, SIZE))
     for body in range(count):
         for i in range(SIZE):
             x[body, i], p[body, i] = 0.0, 0.0
@@ -106,8 +84,8 @@ def solve_body_blocks(blocks, is_solved, r, tolerance, floor, max_iterations, x)
                 r[body, i] = 0.0
     bodies = np.flatnonzero(is_solved)
     pairs = np.flatnonzero(is_solved[blocks.first] & is_solved[blocks.second])
-    factor_diagonal(blocks.diagonal, bodies, factor)
-    solve_diagonal(factor, bodies, r, z)
+    factor_blocks(elimination, blocks, is_solved, edges, factors)
+    solve_factored(elimination, factors, is_solved, r, z)
     start = rho = _dot(bodies, r, z)
     enough, before = max(tolerance * tolerance * rho, floor), np.inf
     for iteration in range(max_iterations):
@@ -122,7 +100,7 @@ def solve_body_blocks(blocks, is_solved, r, tolerance, floor, max_iterations, x)
             for i in range(SIZE):
                 x[body, i] += alpha * p[body, i]
                 r[body, i] -= alpha * q[body, i]
-        solve_diagonal(factor, bodies, r, z)
+        solve_factored(elimination, factors, is_solved, r, z)
         before, rho = rho, _dot(bodies, r, z)
     return start, max_iterations
 

@@ -19,7 +19,8 @@ import math
 
 import numpy as np
 
-from ...linalg.body_blocks import SIZE, BodyBlocks, multiply_blocks, solve_body_blocks
+from ...linalg.body_block_cholesky import SIZE
+from ...linalg.body_blocks import BodyBlocks, multiply_blocks, order_blocks, solve_body_blocks
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
 from .contact_springs import MAX_SINK_DEPTH, lift_of_sunk, sunk_depth
@@ -62,11 +63,11 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
     measure_motion(rows, contacts, state, bodies.u, dt, forces.normal, forces.shear)
     for c in range(k):
         forces.pushes[c], forces.kappa[c], forces.slides[c] = state.is_active[c], state.kappa[c], False
-    lifts, work, largest, floor = 0, 0, 0.0, 0.0
+    lifts, work, largest, floor, elimination = 0, 0, 0.0, 0.0, order_blocks(blocks)
     for iteration in range(MAX_ITERATIONS):
-        system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
+        system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, residual, of_u)
         start, iterations = solve_body_blocks(
-            system, is_solved, residual, SOLVE_TOLERANCE, floor, MAX_SOLVE_ITERATIONS, change
+            system, elimination, is_solved, residual, SOLVE_TOLERANCE, floor, MAX_SOLVE_ITERATIONS, change
         )
         largest, work = max(largest, start), work + iterations
         floor = largest * FLOOR_RATIO**2
@@ -88,9 +89,11 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
             if lifts > max_lifts or not _lift(rows, contacts, state, forces, group, is_solved):
                 break
     forces.slides[:] = False
-    system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
+    system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, bodies.is_free, residual, of_u)
     floor = largest * LAST_TOLERANCE**2
-    start, iterations = solve_body_blocks(system, bodies.is_free, residual, 0.0, floor, MAX_SOLVE_ITERATIONS, change)
+    start, iterations = solve_body_blocks(
+        system, elimination, bodies.is_free, residual, 0.0, floor, MAX_SOLVE_ITERATIONS, change
+    )
     work += iterations
     left, whole = 0.0, 0.0
     for body in range(count):
@@ -102,8 +105,8 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
 
 
 @kernel(device_only=True)
-def _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u):
-    """Returns the second derivative of φ, and writes −∂φ/∂u into `residual` and A u − b into `of_u`, (n, 6) each."""
+def _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, residual, of_u):
+    """Returns the second derivative of φ by solved bodies, and writes their −∂φ/∂u and A u − b, (n, 6) each."""
     system = BodyBlocks(blocks.diagonal.copy(), blocks.first, blocks.second, blocks.coupling.copy())
     multiply_blocks(
         blocks, np.arange(len(of_u), dtype=np.int64), np.arange(len(blocks.first), dtype=np.int64), bodies.u, of_u
@@ -114,7 +117,8 @@ def _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
             residual[body, i] = -of_u[body, i]
     K, f, B = np.empty((3, 3)), np.empty(3), np.empty((2, 3, SIZE))
     for c in range(len(rows.start)):
-        if not forces.pushes[c]:
+        one, other = rows.body[c, 0], rows.body[c, 1]
+        if not forces.pushes[c] or not (is_solved[one] or (other >= 0 and is_solved[other])):
             continue
         n, s, kappa = contacts.normal[c], forces.shear[c], forces.kappa[c]
         length = s[0] * s[0] + s[1] * s[1] + s[2] * s[2]
@@ -137,11 +141,11 @@ def _assemble(bodies, blocks, rows, contacts, state, dt, forces, residual, of_u)
                 residual[b, 3 + i] += sign * (r[j] * f[k] - r[k] * f[j])
         pair = rows.pair[c]
         if pair >= 0:
-            one = 0 if rows.body[c, 0] == blocks.first[pair] else 1
+            side = 0 if one == blocks.first[pair] else 1
             for i in range(3):
                 for j in range(SIZE):
-                    B[1 - one, i, j] = -B[1 - one, i, j]
-            add_transposed(rows.arm[c, one], B[1 - one], system.coupling[pair])
+                    B[1 - side, i, j] = -B[1 - side, i, j]
+            add_transposed(rows.arm[c, side], B[1 - side], system.coupling[pair])
     return system
 
 
@@ -164,7 +168,7 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
         end: N and s where the solve ends.
         moved: The change of u, and A u − b where it starts.
     """
-    (after, shear_after), (change, of_u) = end, moved
+    change, of_u = moved
     count = len(group)
     bent, start, bends = np.empty((count, SIZE)), np.zeros(count), np.zeros(count)
     multiply_blocks(
@@ -175,19 +179,20 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
             start[group[body]] += change[body, i] * of_u[body, i]
             bends[group[body]] += change[body, i] * bent[body, i]
     low, high, slope, fall = np.zeros(count), np.ones(count), np.empty(count), np.zeros(count)
-    _slopes(rows, state, forces, after, shear_after, group, low, fall)
+    is_whole = np.zeros(count, np.bool_)
+    _slopes(rows, state, forces, end, group, np.zeros(count, np.bool_), low, fall)
     for g in range(count):
         fall[g] += start[g]
         step[g] = 1.0
     for turn in range(MAX_BISECTIONS):
-        _slopes(rows, state, forces, after, shear_after, group, step, slope)
+        _slopes(rows, state, forces, end, group, is_whole, step, slope)
         is_over = True
         for g in range(count):
-            if group[g] != g or low[g] == 1.0:
+            if group[g] != g or is_whole[g]:
                 continue
             own = slope[g] + start[g] + step[g] * bends[g]
             if turn == 0 and own <= MAX_END_SLOPE_RATIO * abs(fall[g]):
-                low[g] = 1.0
+                is_whole[g] = True
                 continue
             is_over = False
             if own > 0.0:
@@ -200,13 +205,13 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
 
 
 @kernel(device_only=True)
-def _slopes(rows, state, forces, after, shear_after, group, step, slope):
-    """Writes what contacts add to the slope of φ along a solve at a share of it, for every group, (n,)."""
-    slope[:] = 0.0
+def _slopes(rows, state, forces, end, group, is_known, step, slope):
+    """Writes what contacts add to the slope of φ along a solve at a share of it, for groups not known yet, (n,)."""
+    (after, shear_after), slope[:] = end, 0.0
     for c in range(len(after)):
-        if not rows.may_push[c] and not forces.pushes[c]:
-            continue
         g, before = group[rows.body[c, 0]], forces.normal[c]
+        if is_known[g] or not (rows.may_push[c] or forces.pushes[c]):
+            continue
         part, changed = step[g], after[c] - before
         slope[g] += max(before + part * changed, 0.0) * changed / state.k[c]
         if not before > 0.0:
@@ -227,7 +232,7 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
     Writes which bodies have to be solved again, (n,).
     """
     (after, shear_after), count = end, len(group)
-    wrong, pushed = np.zeros(count), np.zeros(count)
+    wrong, pushed, now, solved = np.zeros(count), np.zeros(count), np.empty(3), np.empty(3)
     for c in range(len(after)):
         b = rows.body[c, 0]
         g, n, mu, k = group[b], contacts.normal[c], state.mu[c], state.k[c]
@@ -240,8 +245,6 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
         share = along / squared if forces.slides[c] and squared > 0.0 else 0.0
         may = rows.may_push[c] or forces.pushes[c]
         pushes, length = may and N > 0.0, 0.0
-        now = np.empty(3)
-        solved = np.empty(3)
         for i in range(3):
             # a contact that slides was solved with the friction of its shear, turned by what moves across it
             moved = shear_after[c, i] + (s[i] - share * s[i] if forces.slides[c] else 0.0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...linalg.body_blocks import SIZE
+from ...linalg.body_block_cholesky import SIZE
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.jit import kernel
 from ...runtime.simd.vec3 import vec3_store

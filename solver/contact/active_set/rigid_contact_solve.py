@@ -14,7 +14,8 @@ import numpy as np
 
 from ...constraints.point_forces import PointForces
 from ...constraints.rigid_core import batch_numbers, rigid_body_batch
-from ...linalg.body_blocks import SIZE, BodyBlocks
+from ...linalg.body_block_cholesky import SIZE
+from ...linalg.body_blocks import BodyBlocks
 from ...mechanics.island_kinds import rigid_islands
 from ...mechanics.model import Model
 from ...mechanics.state import State
