@@ -9,7 +9,7 @@ import trimesh
 
 from fixtures.collision_surfaces import gaps_at, skins_from
 from fixtures.triangle_patches import faces_of, sheet, winding, wobble
-from sinew.solver.contact.surfaces import point_triangle_search as searching
+from sinew.solver.contact.surfaces import candidate_search
 from sinew.solver.contact.surfaces.closest_point_walk import triangle_frame
 from sinew.solver.contact.surfaces.point_triangle_search import PointTriangleSearch
 from sinew.solver.contact.surfaces.time_of_impact import NO_IMPACT, time_of_impact
@@ -189,8 +189,8 @@ def test_parts_and_threads_change_nothing(monkeypatch):
     whole = PointTriangleSearch(skins, skins.rest).find(end)
     assert len(whole) > 40 and (np.diff(whole.id) > 0).all()
     monkeypatch.setattr("sinew.solver.runtime.threads.thread_pool.thread_count", lambda: 4)
-    monkeypatch.setattr(searching, "MAX_POINTS_PER_TASK", 100)
-    monkeypatch.setattr(searching, "INITIAL_PAIRS_PER_POINT", 1)
+    monkeypatch.setattr(candidate_search, "MAX_ITEMS_PER_TASK", 100)
+    monkeypatch.setattr(candidate_search, "INITIAL_PAIRS_PER_ITEM", 1)
     for one, other in zip(rows(whole), rows(PointTriangleSearch(skins, skins.rest).find(end)), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -212,6 +212,26 @@ def test_further_looks_find_what_a_first_one_finds():
         assert np.isin(alone.point[pushed], again.point).all()
 
 
+@pytest.mark.parametrize("moved", [[0], [1, 3], [0, 2, 3]])
+def test_only_what_leaves_its_margin_is_searched_again(moved, monkeypatch):
+    """Pairs are those of a whole search of the same paths, where pieces that stay in their margins keep theirs."""
+    skins, end = drop(np.random.default_rng(8))
+    search, fitted, fit = PointTriangleSearch(skins, skins.rest), [], candidate_search.fit_boxes
+    search.gather(end)
+    before = sum(len(point) for point, _ in search.pairs)
+    monkeypatch.setattr(candidate_search, "fit_boxes", lambda own, *to: (fitted.extend(own.tolist()), fit(own, *to)))
+    is_moved = np.isin(skins.surface_of, moved)
+    expected = end + np.where(is_moved, 0.15, 0.0)[:, None]
+    search.gather(expected + np.where(is_moved, 0.0, 0.005)[:, None])
+    assert sorted(fitted) == moved
+    whole = PointTriangleSearch(skins, skins.rest)
+    whole.gather(expected)
+    for one, other in zip(search.pairs, whole.pairs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sum(len(point) for point, _ in search.pairs) not in (0, before)
+    np.testing.assert_array_equal(search.candidates.margin, whole.candidates.margin)
+
+
 def test_what_is_slow_is_not_looked_for_as_far_as_what_is_fast():
     """One splinter that flies away made the boxes of all of its body larger: 200,000 pairs here instead of 5,400."""
     skins, end = drop(np.random.default_rng(5))
@@ -226,8 +246,8 @@ def test_what_is_slow_is_not_looked_for_as_far_as_what_is_fast():
     # but for triangles that hang on it
     assert others.sum() < 1.5 * before
     # and for the mean motion of its piece, of 162 vertices
-    assert again.margin[0] > 0.29
-    np.testing.assert_allclose(again.margin[1:], search.margin[1:], atol=0.1 * 3.0 / 162)
+    assert again.candidates.margin[0] > 0.29
+    np.testing.assert_allclose(again.candidates.margin[1:], search.candidates.margin[1:], atol=0.1 * 3.0 / 162)
 
 
 def test_what_flies_fast_is_not_looked_for_further_in_itself_and_meets_the_same():

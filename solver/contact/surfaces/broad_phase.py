@@ -53,30 +53,42 @@ class SearchedPieces(NamedTuple):
     pairs: PiecePairs
 
 
-@kernel()
-def has_left_margin(searched_end, end, margin):
-    """Returns whether a vertex ends outside the margin of the last search [m], (v, 3) twice and (v,)."""
-    for i in range(len(end)):
-        for axis in range(3):
-            if not abs(end[i, axis] - searched_end[i, axis]) <= margin[i]:
-                return True
-    return False
+class KnownPairs(NamedTuple):
+    """Pairs of points or edges and triangles that an earlier search has found, c of them.
+
+    Attributes:
+        is_left: Whose pairs are to be searched again, of the pieces, (p,).
+        piece_of_triangle: (t,).
+        item: Points or edges, rising, (c,).
+        triangle: Theirs, by rising piece, (c,).
+    """
+
+    is_left: Bools
+    piece_of_triangle: Indices
+    item: Indices
+    triangle: Indices
 
 
 def search_pieces(
-    items: Indices, of: Indices, surface: Indices, motion: Floats, paths: SweptPaths, may_touch: Bools
+    items: Indices,
+    of: Indices,
+    surface: Indices,
+    motion: Floats,
+    bounds: Floats,
+    paths: SweptPaths,
+    may_touch: Bools,
 ) -> SearchedPieces:
     """Returns the pieces of all surfaces, whose trees are still to be fitted.
 
     Args:
-        items, of, surface, motion: See `SearchedPieces`.
+        items, of, surface, motion, bounds: See `SearchedPieces`.
         paths: Of the vertices.
         may_touch: Which surfaces collide, (s, s).
     """
     around = np.empty((len(surface), 6))
     bound_pieces(items, of, paths, np.zeros(3), around)
     pairs = find_piece_pairs(around, surface, may_touch)
-    return SearchedPieces(items, of, surface, motion, np.empty_like(around), pairs)
+    return SearchedPieces(items, of, surface, motion, bounds, pairs)
 
 
 @kernel()
@@ -139,7 +151,7 @@ def pair_overlapping_boxes(bounds, order, surface, may_touch, one_out, other_out
 
 
 @kernel()
-def find_candidate_pairs(first, last, paths, pieces, nodes, triangles, trees, point_out, triangle_out):
+def find_candidate_pairs(first, last, paths, pieces, known, nodes, triangles, trees, point_out, triangle_out):
     """Writes pairs of points and triangles whose boxes touch, by rising point and surface; returns how many there are.
 
     Triangles of the point's own surface beside the point are left out, see `shares_node_with_triangle`.
@@ -149,17 +161,31 @@ def find_candidate_pairs(first, last, paths, pieces, nodes, triangles, trees, po
         first, last: The points from `first` to before `last` are searched.
         paths: `SweptPaths` of the vertices.
         pieces: `SearchedPieces`.
+        known: `KnownPairs`: pairs of two pieces that are not left are taken over.
         nodes, triangles: See `CollisionSurfaces`.
         trees: `TreeBoxes`, fitted.
         point_out, triangle_out: Out, (c,) each; pairs beyond that room are only counted.
     """
     tree_start, slot_triangle, boxes, slot_boxes = trees
     stack, box = np.empty(STACK_SIZE, np.int64), np.empty(6)
-    count, room = 0, len(point_out)
+    count, room, at = 0, len(point_out), 0
     for i in range(first, last):
         own = pieces.of[i]
+        while at < len(known.item) and known.item[at] < i:
+            at += 1
         for row in range(pieces.pairs.start[own], pieces.pairs.start[own + 1]):
             piece = pieces.pairs.other[row]
+            if not (known.is_left[own] or known.is_left[piece]):
+                while at < len(known.item) and known.item[at] == i:
+                    t = known.triangle[at]
+                    if known.piece_of_triangle[t] > piece:
+                        break
+                    if known.piece_of_triangle[t] == piece:
+                        if count < room:
+                            point_out[count], triangle_out[count] = i, t
+                        count += 1
+                    at += 1
+                continue
             empty_box(box)
             for vertex in pieces.items[i]:
                 enclose_path(box, vertex, paths, pieces.motion[piece])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
 from ..detection.persistent_contacts import PersistentContacts
-from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
+from .candidate_search import CandidateSearch, SearchedItems
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
 from .edge_crossing_merge import CrossingEdges, EdgeChains, merge_crossings
 from .edge_edge_narrow_phase import (
@@ -20,10 +20,8 @@ from .edge_edge_narrow_phase import (
     find_edge_crossings,
     find_nearest_edges,
 )
-from .point_triangle_search import INITIAL_PAIRS_PER_POINT, MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
+from .point_triangle_search import MAX_PERSISTENT_GAP, MIN_SEARCH_MARGIN
 from .sharp_edges import Int64s, SharpEdges
-from .surface_trees import fit_boxes
-from .swept_paths import SweptPaths, fill_margins, mean_motions
 from .time_of_impact import BORDER_TOLERANCE
 
 MAX_NEW_DEPTH = 1.0  # depth at the end of a search from which crossing edges are ignored, in tet sizes
@@ -98,14 +96,12 @@ class EdgeEdgeSearch:
         self.surfaces, self.edges, self.start = surfaces, edges, start
         self.may_touch = surfaces.edges_may_touch
         self.pairs, self.kept_distance = (NO_INDICES, NO_INDICES), np.zeros(0)
-        self.searched_end: Floats | None = None
-        self.margin = np.empty(len(start))
+        self.candidates: CandidateSearch | None = None
         self.tracked = self._track_previous(previous)
 
     def find(self, end: Floats) -> EdgeEdgeContacts:
         """Returns the contacts if vertices move to `end` [m], (v + w, 3)."""
-        if self.searched_end is None or has_left_margin(self.searched_end, end, self.margin):
-            self._gather(end)
+        self._gather(end)
         normal, gap, end_gap = self._planes(self.tracked, end)
         if len(self.pairs[0]) and self._add_new(self._find_crossings(end), end, end_gap < self.tracked.shift):
             normal, gap, end_gap = self._planes(self.tracked, end)
@@ -262,31 +258,29 @@ class EdgeEdgeSearch:
 
     def _gather(self, end: Floats) -> None:
         """Finds candidate pairs of edges, if vertices end near `end` [m], (v + w, 3)."""
-        surfaces, edges, trees = self.surfaces, self.edges, self.edges.trees.allocate_boxes()
-        size, count = float(edges.size.max()), len(end)
+        if self.candidates is None:
+            self.candidates = self._begin_candidates()
+        if self.candidates.update(end):
+            a, b = (np.concatenate(each) for each in zip(*self.candidates.pairs, strict=True))
+            self.pairs = self._without_repeated(a, b)
+            self.kept_distance = self._thickness(*self.pairs)
+
+    def _begin_candidates(self) -> CandidateSearch:
+        surfaces, edges, size = self.surfaces, self.edges, float(self.edges.size.max())
         of = np.concatenate([surfaces.surface_of, edges.surface_of_rest])
+        items = SearchedItems(
+            indices(edges.ends[:, :2]),
+            edges.surface,
+            of,
+            edges.surface,
+            np.arange(len(surfaces), dtype=np.int32),
+            edges.degenerate_triangles,
+            surfaces.nodes,
+            edges.trees,
+        )
+        min_margin = np.full(len(of), MIN_SEARCH_MARGIN * size, np.float64)
         thickness = surfaces.thickness[of] + BORDER_TOLERANCE * size
-        motion = mean_motions(of, len(surfaces), end - self.start)
-        fill_margins(of, motion, self.start, end, np.full(count, MIN_SEARCH_MARGIN * size, np.float64), self.margin)
-        paths, self.searched_end = SweptPaths(self.start, end, self.margin, thickness), end
-        ends, numbers = indices(edges.ends[:, :2]), np.arange(len(surfaces), dtype=np.int32)
-        searched = search_pieces(ends, edges.surface, numbers, motion, paths, self.may_touch)
-        self.pairs = NO_INDICES, NO_INDICES
-        if not len(searched.pairs.other):
-            return
-        reached = np.flatnonzero(searched.pairs.reached(len(surfaces)))
-        fit_boxes(reached, paths, searched.motion, edges.degenerate_triangles, trees, searched.bounds)
-        room = INITIAL_PAIRS_PER_POINT * len(edges)
-        while True:
-            a, b = np.empty(room, np.int32), np.empty(room, np.int32)
-            count = find_candidate_pairs(
-                0, len(edges), paths, searched, surfaces.nodes, edges.degenerate_triangles, trees, a, b
-            )
-            if count <= room:
-                self.pairs = self._without_repeated(a[:count], b[:count])
-                self.kept_distance = self._thickness(*self.pairs)
-                return
-            room = count
+        return CandidateSearch(items, self.start, self.may_touch, min_margin, thickness)
 
     def _without_repeated(self, a: Indices, b: Indices) -> tuple[Indices, Indices]:
         """Returns pairs of edges without the second of two pairs of the same edges of one surface."""

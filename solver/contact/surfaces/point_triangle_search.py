@@ -12,7 +12,7 @@ from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_parts
 from ..detection.persistent_contacts import PersistentContacts
 from .adjacent_face_choice import move_to_facing_faces
-from .broad_phase import find_candidate_pairs, has_left_margin, search_pieces
+from .candidate_search import CandidateSearch, SearchedItems
 from .closest_point_walk import triangle_frame
 from .collision_surfaces import CollisionSurfaces, PointTriangleContacts
 from .contact_tracking import (
@@ -31,15 +31,10 @@ from .point_triangle_narrow_phase import (
     find_covering_contact,
     find_crossings,
 )
-from .surface_trees import fit_boxes
-from .swept_paths import SweptPaths, fill_margins, mean_motions
 from .time_of_impact import BORDER_TOLERANCE
 
-TASK_COUNT, MIN_POINTS_PER_TASK, MAX_POINTS_PER_TASK = 8, 256, 2048  # tasks of threads, and points of each
-PIECES_PER_TASK = 16  # trees that a thread fits at a time
 MIN_SEARCH_MARGIN = 0.1  # least distance beyond the end of a vertex that the search covers, in tet sizes
 MIN_PAIRS_PER_TASK = 2000  # pairs that a thread tests at a time at least
-INITIAL_PAIRS_PER_POINT = 8  # pairs per point for which there is room at first
 MAX_PERSISTENT_GAP = 0.01  # gap beyond its shift from which a contact ends, in tet sizes
 
 
@@ -84,10 +79,7 @@ class PointTriangleSearch:
             else track_contacts(surfaces, previous, self.start, self.may_touch)
         )
         self.pairs: list[tuple[Indices, Indices]] = []
-        self.searched_end: Floats | None = None
-        self.margin = np.empty(surfaces.vertex_count)
-        self.chunk_size = min(max(surfaces.vertex_count // TASK_COUNT, MIN_POINTS_PER_TASK), MAX_POINTS_PER_TASK)
-        self.pair_capacity = [INITIAL_PAIRS_PER_POINT * self.chunk_size] * -(-surfaces.vertex_count // self.chunk_size)
+        self.candidates: CandidateSearch | None = None
         self.vertex_normals = np.zeros((0, 3))
 
     def find(self, end: Floats) -> PointTriangleContacts:
@@ -95,8 +87,7 @@ class PointTriangleSearch:
         surfaces, end = self.surfaces, floats(end, -1, 3)
         if not self.may_touch.any():
             return _make_contacts(surfaces, no_tracked_contacts(), np.zeros((0, 3)), np.zeros(0))
-        if self.searched_end is None or has_left_margin(self.searched_end, end, self.margin):
-            self.gather(end)
+        self.gather(end)
         normal, gap, end_gap = self._planes(self.tracked, end)
         key = self.tracked.key(len(surfaces))
         existing = ExistingContacts(key, self.tracked.triangle, normal, end_gap < self.tracked.shift)
@@ -114,44 +105,31 @@ class PointTriangleSearch:
 
     def gather(self, end: Floats) -> None:
         """Finds candidate pairs of points and triangles, if vertices end near `end` [m], (v, 3)."""
-        surfaces, trees = self.surfaces, self.surfaces.trees.allocate_boxes()
+        if self.candidates is None:
+            self.candidates = self._begin_candidates()
+        if not self.candidates.update(end):
+            return
+        if self.candidates.has_met and not len(self.vertex_normals):
+            self.vertex_normals = np.zeros_like(self.start)
+            add_vertex_normals(self.start, self.surfaces.triangles, self.vertex_normals)
+        self.pairs = _merge_short_lists(self.candidates.pairs)
+
+    def _begin_candidates(self) -> CandidateSearch:
+        surfaces, pieces = self.surfaces, self.surfaces.pieces
         sizes = surfaces.size[surfaces.vertex_start[:-1]]
         thickness = (surfaces.thickness + BORDER_TOLERANCE * sizes.max())[surfaces.surface_of]
-        pieces, points = surfaces.pieces, np.arange(surfaces.vertex_count, dtype=np.int32)[:, None]
-        self.searched_end = end.copy()
-        motion = mean_motions(pieces.of_vertex, len(pieces.surface), end - self.start)
+        items = SearchedItems(
+            np.arange(surfaces.vertex_count, dtype=np.int32)[:, None],
+            pieces.of_vertex,
+            pieces.of_vertex,
+            pieces.of_triangle,
+            pieces.surface,
+            surfaces.triangles,
+            surfaces.nodes,
+            surfaces.trees,
+        )
         min_margin = MIN_SEARCH_MARGIN * sizes[surfaces.surface_of]
-        fill_margins(pieces.of_vertex, motion, self.start, end, min_margin, self.margin)
-        paths = SweptPaths(self.start, self.searched_end, self.margin, thickness)
-        searched = search_pieces(points, pieces.of_vertex, pieces.surface, motion, paths, self.may_touch)
-        fitted = np.flatnonzero(searched.pairs.reached(len(pieces.surface)))
-
-        def fit(part: int) -> None:
-            own = fitted[part * PIECES_PER_TASK : (part + 1) * PIECES_PER_TASK]
-            fit_boxes(own, paths, searched.motion, surfaces.triangles, trees, searched.bounds)
-
-        run_parts(-(-len(fitted) // PIECES_PER_TASK), fit)
-        count = len(self.pair_capacity)
-        self.pairs = [(np.zeros(0, np.int32), np.zeros(0, np.int32))] * count
-
-        def gather(part: int) -> None:
-            first, last = part * self.chunk_size, min((part + 1) * self.chunk_size, surfaces.vertex_count)
-            while True:
-                point, triangle = np.empty((2, self.pair_capacity[part]), np.int32)
-                pair_count = find_candidate_pairs(
-                    first, last, paths, searched, surfaces.nodes, surfaces.triangles, trees, point, triangle
-                )
-                if pair_count <= len(point):
-                    self.pairs[part] = point[:pair_count], triangle[:pair_count]
-                    return
-                self.pair_capacity[part] = pair_count + pair_count // 4  # the next search may find a few more
-
-        if len(fitted):
-            if not len(self.vertex_normals):
-                self.vertex_normals = np.zeros_like(self.start)
-                add_vertex_normals(self.start, surfaces.triangles, self.vertex_normals)
-            run_parts(count, gather)
-        self.pairs = _merge_short_lists(self.pairs)
+        return CandidateSearch(items, self.start, self.may_touch, min_margin, thickness)
 
     def _planes(self, contacts: TrackedContacts, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""

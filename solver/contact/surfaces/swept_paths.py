@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
 
 SWEEP_MARGIN_RATIO = 0.1  # distance beyond the end of a vertex that the search covers, over its path
@@ -33,26 +33,58 @@ class SweptPaths(NamedTuple):
     thickness: Floats
 
 
-def mean_motions(of: Indices, pieces: int, motion: Floats) -> Floats:
-    """Returns the mean motion of the vertices of each piece [m], (p, 3).
-
-    Args:
-        of: The piece of each vertex, (v,).
-        pieces: Their number p.
-        motion: Of the vertices [m], (v, 3).
-    """
-    count = np.maximum(np.bincount(of, minlength=pieces), 1)
-    return np.stack([np.bincount(of, motion[:, axis], pieces) / count for axis in range(3)], axis=1)
+@kernel()
+def mark_left_pieces(of, paths, end, is_left):
+    """Marks the pieces with a vertex that ends at `end` [m], (v, 3), outside its margin, (p,)."""
+    for i in range(len(of)):
+        for axis in range(3):
+            if not abs(end[i, axis] - paths.end[i, axis]) <= paths.margin[i]:
+                is_left[of[i]] = True
 
 
 @kernel()
-def fill_margins(of, motion, start, end, min_margin, margin):
-    """Writes the margin of each vertex [m], (v,): `min_margin`, and a share of its path beside its piece, see above."""
-    for i in range(len(start)):
+def fill_mean_motions(of, which, paths, motion):
+    """Writes the mean motion of the vertices of some pieces [m], (p, 3).
+
+    Args:
+        of: The piece of each vertex, (v,).
+        which: The pieces, (p,).
+        paths: `SweptPaths` of the vertices.
+        motion: Out; that of others stays as it is.
+    """
+    count = np.zeros(len(motion))
+    for piece in range(len(motion)):
+        if which[piece]:
+            motion[piece] = 0.0
+    for i in range(len(of)):
+        if which[of[i]]:
+            count[of[i]] += 1.0
+            for axis in range(3):
+                motion[of[i], axis] += paths.end[i, axis] - paths.start[i, axis]
+    for piece in range(len(motion)):
+        if which[piece]:
+            for axis in range(3):
+                motion[piece, axis] /= max(count[piece], 1.0)
+
+
+@kernel()
+def fill_margins(of, which, motion, paths, min_margin):
+    """Writes the margins of the vertices of some pieces: `min_margin`, and a share of the path beside the piece [m].
+
+    Args:
+        of: The piece of each vertex, (v,).
+        which: The pieces, (p,).
+        motion: Theirs, see above [m], (p, 3).
+        paths: `SweptPaths`, changed.
+        min_margin: Of each vertex [m], (v,).
+    """
+    for i in range(len(of)):
+        if not which[of[i]]:
+            continue
         length = 0.0
         for axis in range(3):
-            length = max(length, abs(end[i, axis] - start[i, axis] - motion[of[i], axis]))
-        margin[i] = min_margin[i] + SWEEP_MARGIN_RATIO * length
+            length = max(length, abs(paths.end[i, axis] - paths.start[i, axis] - motion[of[i], axis]))
+        paths.margin[i] = min_margin[i] + SWEEP_MARGIN_RATIO * length
 
 
 @kernel(inline=True, device_only=True)
