@@ -51,7 +51,7 @@ from .active_set.pinched_points import pinch_sheets
 from .active_set.position_prediction import predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.contact_sample_points import ContactPoints
-from .detection.contact_set import ContactSet, ContactState
+from .detection.contact_set import ContactSet, ContactState, ids_among
 from .detection.near_points import near_points
 from .detection.persistent_contacts import PersistentContacts
 from .detection.rigid_collider_contacts import ColliderPose, find_contacts
@@ -111,7 +111,7 @@ class ContactStep:
         self._record_active()
         if surfaces:
             self.keep_earliest()
-        self.may_push = self.contact_state.is_active | np.isin(self.contact_set.id, self.previous.id)
+        self.may_push = self.contact_state.is_active | ids_among(self.contact_set.id, self.previous.id)
 
     def keep_earliest(self) -> None:
         """Leaves active, of contacts predicted from velocities, those that bodies reach first."""
@@ -197,7 +197,8 @@ class ContactStep:
         self.measured_positions, self.measured = x, measured
         self._record_active()
         # planes of all others end before the points reach them
-        self.may_push = self.was_active | np.isin(self.contact_set.id, np.union1d(contacts.id, self.previous.id))
+        ids = self.contact_set.id
+        self.may_push = self.was_active | ids_among(ids, contacts.id) | ids_among(ids, self.previous.id)
         return self.active_set.update(self.contact_set, self.rigid_count(), self.contact_state, *measured, is_wrong)
 
     @property

@@ -115,7 +115,15 @@ def _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, resi
         for i in range(SIZE):
             of_u[body, i] -= bodies.b[body, i]
             residual[body, i] = -of_u[body, i]
-    K, f, B = np.empty((3, 3)), np.empty(3), np.empty((2, 3, SIZE))
+    room = np.empty((3, 3)), np.empty(3), np.empty((2, 3, SIZE))
+    _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, residual)
+    return system
+
+
+@kernel(device_only=True, no_refcount=True)
+def _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, residual):
+    """Adds what contacts of solved bodies do to A and −∂φ/∂u; `room` is for a K, a force and two products with J."""
+    K, f, B = room
     for c in range(len(rows.start)):
         one, other = rows.body[c, 0], rows.body[c, 1]
         if not forces.pushes[c] or not (is_solved[one] or (other >= 0 and is_solved[other])):
@@ -141,12 +149,11 @@ def _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, resi
                 residual[b, 3 + i] += sign * (r[j] * f[k] - r[k] * f[j])
         pair = rows.pair[c]
         if pair >= 0:
-            side = 0 if one == blocks.first[pair] else 1
+            side = 0 if one == system.first[pair] else 1
             for i in range(3):
                 for j in range(SIZE):
                     B[1 - side, i, j] = -B[1 - side, i, j]
             add_transposed(rows.arm[c, side], B[1 - side], system.coupling[pair])
-    return system
 
 
 @kernel(device_only=True)
@@ -204,7 +211,7 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
             break
 
 
-@kernel(device_only=True)
+@kernel(device_only=True, no_refcount=True)
 def _slopes(rows, state, forces, end, group, is_known, step, slope):
     """Writes what contacts add to the slope of φ along a solve at a share of it, for groups not known yet, (n,)."""
     (after, shear_after), slope[:] = end, 0.0
@@ -231,8 +238,23 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
 
     Writes which bodies have to be solved again, (n,).
     """
-    (after, shear_after), count = end, len(group)
-    wrong, pushed, now, solved = np.zeros(count), np.zeros(count), np.empty(3), np.empty(3)
+    wrong, pushed, room = np.zeros(len(group)), np.zeros(len(group)), np.empty((2, 3))
+    _update_forces(rows, contacts, state, forces, end, group, step, wrong, pushed, room)
+    is_over = True
+    for body in range(len(group)):
+        g = group[body]
+        is_solved[body] = wrong[g] > FORCE_TOLERANCE * pushed[g]
+        is_over = is_over and not is_solved[body]
+    return is_over
+
+
+@kernel(device_only=True, no_refcount=True)
+def _update_forces(rows, contacts, state, forces, end, group, step, wrong, pushed, room):
+    """Gives contacts the forces that follow from the motion; adds their changes and the normal forces by groups [N].
+
+    `room` is for two vectors.
+    """
+    (after, shear_after), now, solved = end, room[0], room[1]
     for c in range(len(after)):
         b = rows.body[c, 0]
         g, n, mu, k = group[b], contacts.normal[c], state.mu[c], state.k[c]
@@ -262,12 +284,6 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
         pushed[g] += max(N, 0.0) if may else 0.0
         forces.normal[c], forces.pushes[c] = N, pushes
         forces.kappa[c], forces.slides[c] = next_kappa, slides
-    is_over = True
-    for body in range(count):
-        g = group[body]
-        is_solved[body] = wrong[g] > FORCE_TOLERANCE * pushed[g]
-        is_over = is_over and not is_solved[body]
-    return is_over
 
 
 @kernel(device_only=True)

@@ -123,7 +123,7 @@ def add_point_terms(tet, weights, force, stiffness, damping, body_of_tet, x, tet
             b[body, 3 + i] += dt * (r[j] * force[p, k] - r[k] * force[p, j])
 
 
-@kernel(device_only=True)
+@kernel(device_only=True, no_refcount=True)
 def measure_motion(rows, contacts, state, u, dt, normal_force, shear):
     """Writes N [N], (k,), and s [m], (k, 3), of contacts where bodies move by u, (n, 6)."""
     body, arm, start = rows.body, rows.arm, rows.start
@@ -146,7 +146,7 @@ def measure_motion(rows, contacts, state, u, dt, normal_force, shear):
         shear[c, 2] = state.shear[c, 2] + z - along * n[2]
 
 
-@kernel(device_only=True)
+@kernel(inline=True, device_only=True, no_refcount=True)
 def times_velocity(K, r, B):
     """Writes K J, (3, 6), for the velocity J u = V + ω × r of a point."""
     for i in range(3):
@@ -156,7 +156,7 @@ def times_velocity(K, r, B):
         B[i, 5] = r[0] * K[i, 1] - r[1] * K[i, 0]
 
 
-@kernel(device_only=True)
+@kernel(inline=True, device_only=True, no_refcount=True)
 def add_transposed(r, B, out):
     """Adds Jᵀ B, (6, 6), for the velocity J u = V + ω × r of a point and B, (3, 6)."""
     for j in range(SIZE):

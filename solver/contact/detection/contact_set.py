@@ -175,3 +175,10 @@ def no_surface_contacts() -> ContactSet:
 
 def _with_empty_triangles(contacts: ContactSet) -> ContactSet:
     return replace(contacts, triangle=np.full(len(contacts), -1, np.int32), place=np.zeros((len(contacts), 3)))
+
+
+def ids_among(ids: Int64s, known: Int64s) -> Bools:
+    """Returns which ids are among known ones, rising, (k,): a third of the time of `np.isin`, which sorts both."""
+    if not len(known):
+        return np.zeros(len(ids), bool)
+    return known[np.minimum(np.searchsorted(known, ids), len(known) - 1)] == ids

@@ -258,6 +258,41 @@ def fill_edge_distances(edge_a, edge_b, at, ends, out):
 
 
 @kernel()
+def edge_planes(contacts, distance, start, end, ends, normal, gap, end_gap):
+    """Writes normals of k pairs of edges, (k, 3), and their gaps n · (p − q) at the start and the end [m], (k,).
+
+    The gap at the end is infinite where edges are parallel.
+
+    Args:
+        contacts: `TrackedEdgeArrays`.
+        distance: That they keep, which is left out of gaps [m], (k,).
+        start, end: Vertices [m], (v, 3).
+        ends: See `SharpEdges`.
+        normal, gap, end_gap: Out.
+    """
+    for c in range(len(normal)):
+        a0, a1, b0, b1 = ends[contacts.a[c], 0], ends[contacts.a[c], 1], ends[contacts.b[c], 0], ends[contacts.b[c], 1]
+        squared = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            n = (end[a1, j] - end[a0, j]) * (end[b1, k] - end[b0, k])
+            n -= (end[a1, k] - end[a0, k]) * (end[b1, j] - end[b0, j])
+            normal[c, i] = contacts.sign[c] * n
+            squared += normal[c, i] * normal[c, i]
+        length, along = math.sqrt(squared), contacts.place[c]
+        for i in range(3):
+            normal[c, i] /= max(length, 1e-300)
+        gap[c], end_gap[c] = 0.0, 0.0
+        for i in (0, 2, 1):  # the order in which NumPy adds them, for the same bits
+            p = start[a0, i] + along[0] * (start[a1, i] - start[a0, i])
+            gap[c] += normal[c, i] * (p - (start[b0, i] + along[1] * (start[b1, i] - start[b0, i])))
+            p = end[a0, i] + along[0] * (end[a1, i] - end[a0, i])
+            end_gap[c] += normal[c, i] * (p - (end[b0, i] + along[1] * (end[b1, i] - end[b0, i])))
+        gap[c] -= distance[c]
+        end_gap[c] = end_gap[c] - distance[c] if length > 0.0 else np.inf
+
+
+@kernel()
 def find_nearest_edges(chain_a, chain_b, triangle, previous_normal, skew_sine, slant_sine, positions, edges, out):
     """Finds where k pairs of chains are closest to each other, by walks that begin at edges of the second ones.
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
+from ...runtime.kernel_argument_tuple import kernel_tuple
 from ..detection.persistent_contacts import PersistentContacts
 from .candidate_search import CandidateSearch, SearchedItems
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
@@ -16,6 +18,7 @@ from .edge_crossing_merge import CrossingEdges, EdgeChains, merge_crossings
 from .edge_edge_narrow_phase import (
     EdgeCrossings,
     NearestEdges,
+    edge_planes,
     fill_edge_distances,
     find_edge_crossings,
     find_nearest_edges,
@@ -73,6 +76,14 @@ class _TrackedEdges:
 
     def extend(self, other: _TrackedEdges) -> _TrackedEdges:
         return _TrackedEdges(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in FIELD_NAMES))
+
+    @property
+    def arrays(self) -> Any:
+        """The arrays as kernels take them."""
+        return TrackedEdgeArrays(*(getattr(self, name) for name in FIELD_NAMES))
+
+
+TrackedEdgeArrays = kernel_tuple("TrackedEdgeArrays", _TrackedEdges)
 
 
 class EdgeEdgeSearch:
@@ -186,17 +197,12 @@ class EdgeEdgeSearch:
 
     def _planes(self, tracked: _TrackedEdges, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
-        if not len(tracked):
-            return np.zeros((0, 3)), np.zeros(0), np.zeros(0)
-        ends = self.edges.ends
-        a0, a1, b0, b1 = (end[ends[edge, k]] for edge in (tracked.a, tracked.b) for k in (0, 1))
-        normal = tracked.sign[:, None] * np.cross(a1 - a0, b1 - b0)
-        length = np.linalg.norm(normal, axis=1)
-        normal /= np.maximum(length, 1e-300)[:, None]
-        distance = self._thickness(tracked.a, tracked.b)
-        places = (self._positions(tracked, at) for at in (self.start, end))
-        gap, end_gap = (np.einsum("ki,ki->k", normal, p - q) - distance for p, q in places)
-        return normal, gap, np.where(length > 0.0, end_gap, np.inf)
+        k = len(tracked)
+        normal, gap, end_gap = np.empty((k, 3)), np.empty(k), np.empty(k)
+        if k:
+            distance = self._thickness(tracked.a, tracked.b)
+            edge_planes(tracked.arrays, distance, self.start, end, self.edges.ends, normal, gap, end_gap)
+        return normal, gap, end_gap
 
     def _find_crossings(self, end: Floats) -> _TrackedEdges:
         """Returns the pairs that cross, by rising time.
@@ -247,14 +253,10 @@ class EdgeEdgeSearch:
     def _is_pushing_sheet(self, found: _TrackedEdges, is_active: Bools) -> Bools:
         """Returns which pairs with an edge of a sheet are in contact already, and push."""
         count, is_of_sheet = len(self.edges), self.edges.is_of_sheet
+        if not is_of_sheet.any():
+            return np.zeros(len(found), bool)
         known, pair = (each.a.astype(np.int64) * count + each.b for each in (self.tracked.select(is_active), found))
         return (is_of_sheet[found.a] | is_of_sheet[found.b]) & np.isin(pair, known)
-
-    def _positions(self, tracked: _TrackedEdges, at: Floats) -> tuple[Floats, Floats]:
-        """Returns the positions of p and q [m], (k, 3) each."""
-        ends, along = self.edges.ends, tracked.place
-        a, b = ((at[ends[edge, 0]], at[ends[edge, 1]]) for edge in (tracked.a, tracked.b))
-        return a[0] + along[:, :1] * (a[1] - a[0]), b[0] + along[:, 1:] * (b[1] - b[0])
 
     def _gather(self, end: Floats) -> None:
         """Finds candidate pairs of edges, if vertices end near `end` [m], (v + w, 3)."""
