@@ -36,11 +36,13 @@ def make_new_body(obj: bpy.types.Object) -> None:
 
 
 def is_cloth(obj: bpy.types.Object) -> bool:
-    """Whether the mesh of `obj` is an open surface around no volume, as a grid is."""
+    """Whether the mesh of `obj` is an open surface around no volume, as a grid is, and no polygon soup."""
     mesh = obj.data
     edges = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("edge_index", edges)
-    return tet_estimate.has_no_volume(obj) and bool((np.bincount(edges) == 1).any())
+    faces = np.bincount(edges)
+    is_joined = len(mesh.polygons) == 1 or bool((faces > 1).any())
+    return is_joined and bool((faces == 1).any()) and tet_estimate.has_no_volume(obj)
 
 
 def is_wire(obj: bpy.types.Object) -> bool:

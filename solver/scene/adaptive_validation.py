@@ -90,6 +90,11 @@ def _features_beside_switched_levels(other: Body) -> Iterator[str]:
         yield "the Stepping BDF2"
 
 
+def may_have_t_junctions(body: Body) -> bool:
+    """Whether nodes of a body may hang on others: at T-junctions of its tets, or of a sheet that closes them."""
+    return is_adaptive(body) or (body.is_sheet and body.sheet.closes_t_junctions)
+
+
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
     yield from features_without_bound_nodes(body, tracks)
     if body.muscle is not None:
