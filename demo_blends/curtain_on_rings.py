@@ -71,9 +71,7 @@ def _ring(number: int) -> bpy.types.Object:
     ring.name = f"Ring {number + 1}"
     stage.smooth(ring)
     stage.paint(ring, METAL, 0.3)
-    stage.select(ring)
-    bpy.ops.sinew.make_rigid()
-    ring.sinew.density = STEEL
+    stage.make_rigid(ring, STEEL)
     return ring
 
 

@@ -79,11 +79,7 @@ def _net() -> bpy.types.Object:
     bottom = made.verts.new((0.0, 0.0, top - HAM - NET_GAP))
     for v in above:
         made.edges.new((v, bottom))
-    mesh = bpy.data.meshes.new("Net")
-    made.to_mesh(mesh)
-    net = bpy.data.objects.new("Net", mesh)
-    bpy.context.scene.collection.objects.link(net)
-    return net
+    return stage.add_object(made, "Net")
 
 
 def _make_bodies(ham: bpy.types.Object, net: bpy.types.Object) -> None:

@@ -57,17 +57,14 @@ def _straps() -> bpy.types.Object:
         for one, other in zip(places, places[1:], strict=False):
             for k in range(rows):
                 made.faces.new((one[k], other[k], other[k + 1], one[k + 1]))
-    mesh = bpy.data.meshes.new("Straps")
-    made.to_mesh(mesh)
-    straps = bpy.data.objects.new("Straps", mesh)
-    bpy.context.scene.collection.objects.link(straps)
+    straps = stage.add_object(made, "Straps")
     stage.smooth(straps)
     stage.paint(straps, LEATHER, 0.7)
     stage.select(straps)
     bpy.ops.sinew.make_body()
     straps.sinew.method, straps.sinew.sheet_preset = "SHEET", "LEATHER"
     ends = straps.vertex_groups.new(name="Ends")
-    ends.add([v.index for v in mesh.vertices if abs(v.co.x) > 0.5 * SPAN - 1.0e-4], 1.0, "REPLACE")
+    ends.add([v.index for v in straps.data.vertices if abs(v.co.x) > 0.5 * SPAN - 1.0e-4], 1.0, "REPLACE")
     straps.sinew.pin_group = ends.name
     return straps
 
@@ -83,9 +80,7 @@ def _plank(x: float) -> bpy.types.Object:
     plank = bpy.context.object
     plank.name = "Plank"
     stage.paint(plank, WOOD, 0.6)
-    stage.select(plank)
-    bpy.ops.sinew.make_rigid()
-    plank.sinew.density = OAK
+    stage.make_rigid(plank, OAK)
     return plank
 
 
@@ -99,9 +94,7 @@ def _roller() -> None:
     roller.name = "Roller"
     stage.smooth(roller)
     stage.paint(roller, RED, 0.35)
-    stage.select(roller)
-    bpy.ops.sinew.make_rigid()
-    roller.sinew.density = PINE
+    stage.make_rigid(roller, PINE)
 
 
 def _posts() -> None:

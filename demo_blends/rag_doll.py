@@ -112,10 +112,7 @@ def _shell(name: str, inset: float, gap: float, is_sewn: bool) -> bpy.types.Obje
                 other = [sides[1][sides[0].index(v)] for v in (a, b)]
                 made.faces.new((a, b, other[1], other[0]))
         bmesh.ops.recalc_face_normals(made, faces=made.faces)
-    mesh = bpy.data.meshes.new(name)
-    made.to_mesh(mesh)
-    obj = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = stage.add_object(made, name)
     stage.smooth(obj)
     return obj
 

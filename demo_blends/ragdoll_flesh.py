@@ -94,10 +94,7 @@ def _stairs() -> None:
         back = 0.7 if number == 0 else -0.2 - (number - 1) * STEP_DEPTH
         place = Matrix.Translation((0.0, back - 0.5 * depth, 0.5 * height))
         bmesh.ops.create_cube(made, size=1.0, matrix=place @ Matrix.Diagonal((WIDTH, depth, height, 1.0)))
-    mesh = bpy.data.meshes.new("Stairs")
-    made.to_mesh(mesh)
-    stairs = bpy.data.objects.new("Stairs", mesh)
-    bpy.context.scene.collection.objects.link(stairs)
+    stairs = stage.add_object(made, "Stairs")
     stage.paint(stairs, STONE, 0.8)
     stage.make_collider(stairs)
     stairs.sinew.friction = FRICTION

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import bmesh
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
@@ -54,6 +55,13 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: 
         obj.sinew.sizing, obj.sinew.tet_size = "SIZE", tet_size
 
 
+def make_rigid(obj: bpy.types.Object, density: float) -> None:
+    """Makes `obj` a body of a density [kg/m³] that moves as one piece, as the button does."""
+    select(obj)
+    bpy.ops.sinew.make_rigid()
+    obj.sinew.density = density
+
+
 def make_flesh(obj: bpy.types.Object, motion: str, preset: str = "FLESH", tet_size: float = 0.0) -> None:
     """Makes `obj` flesh, as the button does: "POSE" follows its bones, "JIGGLE" has inertia; of a tet size [m]."""
     select(obj)
@@ -90,6 +98,16 @@ def of_table_1(obj: bpy.types.Object, youngs_modulus: float) -> None:
     obj.sinew.youngs_modulus, obj.sinew.poisson_ratio, obj.sinew.density = youngs_modulus, 0.33, 1000.0
     # the table has no damping: steps of 10 ms damp by themselves
     obj.sinew.stiffness_damping, obj.sinew.mass_damping = 0.0, 0.0
+
+
+def add_object(made: bmesh.types.BMesh, name: str) -> bpy.types.Object:
+    """Returns a new object with the mesh that `made` has, which is freed."""
+    mesh = bpy.data.meshes.new(name)
+    made.to_mesh(mesh)
+    made.free()
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
 
 
 def hold(obj: bpy.types.Object, **ends: Callable[[np.ndarray], np.ndarray]) -> bpy.types.Object:

@@ -43,7 +43,7 @@ def _tablet() -> bpy.types.Object:
         if cells > 1:
             bmesh.ops.subdivide_edges(bm, edges=side, cuts=cells - 1, use_grid_fill=True)
     bm.transform(Matrix.Translation((0.0, 0.0, 0.5 * HEIGHT)) @ Matrix.Diagonal((LENGTH, WIDTH, HEIGHT, 1.0)))
-    tablet = _new_object(bm, "Tablet")
+    tablet = stage.add_object(bm, "Tablet")
     finer = tablet.modifiers.new("Finer", "SUBSURF")
     finer.subdivision_type, finer.levels, finer.render_levels = "SIMPLE", LEVELS, LEVELS
     stage.smooth(tablet)
@@ -64,7 +64,7 @@ def _stamp() -> bpy.types.Object:
     letters = _letters()
     bm.from_mesh(letters)
     bpy.data.meshes.remove(letters)
-    stamp = _new_object(bm, "Stamp")
+    stamp = stage.add_object(bm, "Stamp")
     stage.paint(stamp, WOOD, 0.5)
     stage.make_collider(stamp)
     return stamp
@@ -90,13 +90,3 @@ def _letters() -> bpy.types.Mesh:
     bm.to_mesh(mesh)
     bm.free()
     return mesh
-
-
-def _new_object(bm: bmesh.types.BMesh, name: str) -> bpy.types.Object:
-    """Returns an object of a mesh, which is freed, in the scene."""
-    mesh = bpy.data.meshes.new(name)
-    bm.to_mesh(mesh)
-    bm.free()
-    obj = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    return obj

@@ -50,11 +50,7 @@ def _sheet(name: str) -> bpy.types.Object:
             for k in range(cells):
                 made.faces.new((verts[i][k], verts[i + 1][k], verts[i + 1][k + 1], verts[i][k + 1]))
     bmesh.ops.recalc_face_normals(made, faces=made.faces)
-    mesh = bpy.data.meshes.new(name)
-    made.to_mesh(mesh)
-    sheet = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(sheet)
-    return sheet
+    return stage.add_object(made, name)
 
 
 def _vertex(

@@ -32,10 +32,10 @@ from sinew.solver.scene.surface_detail import SurfaceDetail
 from sinew.solver.scene.tracks import NoTracks
 from sinew.solver.simulation.advance_frame import render_positions
 from sinew.solver.simulation.build import build
-from sinew.solver.simulation.levels.elastic_energy import elastic_body, tet_energies
-from sinew.solver.simulation.levels.mass_moments import masses_with_moments, moments
-from sinew.solver.simulation.levels.split_criteria import deformation_variation
-from sinew.solver.simulation.levels.switch_levels import apply_levels, switch_levels
+from sinew.solver.simulation.dynamic_refinement.elastic_energy import elastic_body, tet_energies
+from sinew.solver.simulation.dynamic_refinement.mass_moments import masses_with_moments, moments
+from sinew.solver.simulation.dynamic_refinement.split_criteria import deformation_variation
+from sinew.solver.simulation.dynamic_refinement.switch_levels import apply_levels, switch_levels
 from sinew.solver.simulation.simulation import Simulation
 
 SWITCHED = Meshing("adaptive", divisions=12, refines_dynamically=True)

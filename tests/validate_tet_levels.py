@@ -22,9 +22,9 @@ from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.contact import Collider, Collision
 from sinew.solver.scene.meshing import Meshing
 from sinew.solver.scene.scene import Body, Material, Scene, Settings
-from sinew.solver.simulation.levels import split_criteria
-from sinew.solver.simulation.levels.elastic_energy import elastic_body, tet_energies
-from sinew.solver.simulation.levels.switch_levels import switch_levels
+from sinew.solver.simulation.dynamic_refinement import split_criteria
+from sinew.solver.simulation.dynamic_refinement.elastic_energy import elastic_body, tet_energies
+from sinew.solver.simulation.dynamic_refinement.switch_levels import switch_levels
 from sinew.solver.simulation.simulated_scene import SimulatedScene
 
 SECTION = "Adaptive tets that change their sizes"

@@ -204,7 +204,7 @@ def _prepare_bake(
         with_initial_fields(point.state, built.initial)
         built = apply_topology(built, point.state)
         if built.levels:
-            from ..simulation.levels.switch_levels import apply_levels
+            from ..simulation.dynamic_refinement.switch_levels import apply_levels
 
             built = apply_levels(built, point.state)
         simulation = Simulation(scene, tracks, built, point.state)

@@ -69,8 +69,8 @@ FAILED_BODIES_FIELD = "flesh.lost"  # which quasistatic bodies were not at rest,
 CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
 DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)
 LARGEST_STRESS_FIELD = "fracture.largest_stress"  # largest principal stress so far of each body [Pa], (bodies,)
-# simulation/levels/switch_levels.py
+# simulation/dynamic_refinement/switch_levels.py
 LEVEL_SPLIT_FIELD = "levels.{key}.split"  # which tets of a body are split, once some were switched, (c,) uint8
 LEVEL_MASS_FIELD = "levels.{key}.mass"  # masses of its nodes since then [kg], (n,)
-# simulation/levels/split_criteria.py
+# simulation/dynamic_refinement/split_criteria.py
 LEVEL_QUIET_FIELD = "levels.{key}.quiet"  # checks since each tet could have been one instead of eight, (c,) int32

@@ -218,7 +218,7 @@ def advance_step(
     state.time = end
     end_features(simulation, step)
     if built.levels:
-        from .levels.split_criteria import adapt_levels
+        from .dynamic_refinement.split_criteria import adapt_levels
 
         adapt_levels(simulation, step)
     return replace(report, splits_left=step.splits_left) if step.splits_left else report

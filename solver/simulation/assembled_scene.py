@@ -24,6 +24,7 @@ from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats, Indices
 from ..runtime.errors import SinewError
+from .dynamic_refinement.body_levels import BodyLevels
 from .features.feature import AnyFeature, BuildInputs, Feature, find_feature
 from .features.flesh import FleshFeature
 from .features.fracture import Fracture
@@ -31,7 +32,6 @@ from .features.heat import Heat
 from .features.plasticity import PlasticFlow
 from .features.rest_shapes import RestShapes
 from .fracture.breakable_bodies import FractureBodies
-from .levels.body_levels import BodyLevels
 
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints

@@ -127,7 +127,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         bound_attachment=bound_attachment,
     )
     if any(mesh.levels is not None for mesh in meshes):
-        from .levels.scene_at_levels import start_levels
+        from .dynamic_refinement.scene_at_levels import start_levels
 
         built = start_levels(replace(built, build_inputs=inputs))
     _check_colliders(built, surfaces, tracks, scene.settings.start_time)

@@ -111,7 +111,7 @@ def _compile_level_switches(simulation: Simulation) -> None:
     """Compiles what runs when adaptive tets change their sizes: splits all, and makes them as they were."""
     if not simulation.built.levels:
         return
-    from ...simulation.levels.switch_levels import switch_levels
+    from ...simulation.dynamic_refinement.switch_levels import switch_levels
 
     bodies = simulation.built.levels
     switch_levels(simulation, {body.number: ~body.levels.is_finest for body in bodies})
