@@ -35,7 +35,7 @@ def wait_until(is_so, seconds: float = 60.0) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [15, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.long)])
 def test_grabs_pulls_and_settings_are_bounded_and_repeat_themselves(tmp_path: Path, seconds: int) -> None:
     story = run_session(tmp_path / "Take 1.sinew", seconds, seed=3)
     assert is_bounded(story), vars(story)

@@ -59,6 +59,7 @@ def test_a_piece_has_at_least_part_of_a_cell_and_no_more_than_a_share_of_few_tet
     assert min_fragment_volume(np.full(60, 0.1), np.full(60, 0.1**3 / 12.0)) < 0.02 * 60 * 0.1**3 / 12.0 * 1.001
 
 
+@pytest.mark.long
 def test_what_shatters_on_the_ground_leaves_no_crumbs(tmp_path: Path) -> None:
     body = block(
         (4, 4, 4),

@@ -67,18 +67,32 @@ def differing(some: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
     return sorted(name for name in some.keys() | other.keys() if some.get(name) != other.get(name))
 
 
+def environments() -> dict[str, dict[str, str]]:
+    """Returns the variables that this processor can be made to look like another one by."""
+    return VARIABLES | (AVX512 if "avx512f" in Path("/proc/cpuinfo").read_text() else {})
+
+
 @pytest.mark.skipif(not has_x86_64_v3(), reason="nothing is promised between processors without AVX2")
-def test_no_variable_changes_a_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = VARIABLES | (AVX512 if "avx512f" in Path("/proc/cpuinfo").read_text() else {})
+def test_no_variable_changes_a_byte(tmp_path: Path) -> None:
     wanted: dict[str, bytes] = {}
-    for number, (name, variables) in enumerate(cases.items()):
+    for number, (name, variables) in enumerate(environments().items()):
         found = bakes(tmp_path / f"fixed-{number}", FIXED, variables)
         wanted = wanted or found
         assert len(found) > 20 and differing(wanted, found) == [], f"{name}: {variables}"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not has_x86_64_v3(), reason="nothing is promised between processors without AVX2")
+def test_which_bytes_the_variables_would_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints it; the number of threads alone may never change one."""
+    wanted = bakes(tmp_path / "fixed", FIXED, {})
+    for number, (name, variables) in enumerate(environments().items()):
         others = differing(wanted, bakes(tmp_path / f"told-{number}", AS_TOLD, variables))
         with capsys.disabled():
-            print(f"\n{name}: same bytes; without the fix {len(others)} of {len(found)} files differ: ", end="")
+            print(f"\n{name}: {len(others)} of {len(wanted)} files differ: ", end="")
             print(*others[:4], *["…"] * (len(others) > 4), flush=True)
+        if variables.keys() == {"NUMBA_NUM_THREADS"}:
+            assert others == differing(wanted, bakes(tmp_path / "told", AS_TOLD, {}))
 
 
 # prints what the environment says when NumPy is first looked for
