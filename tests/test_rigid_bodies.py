@@ -25,6 +25,9 @@ from fixtures.rigid_bodies import (
 )
 from fixtures.scenes import Run, block, rotation
 from reference.rigid_body import free_rotation
+from sinew.solver.constraints.rigid_core.rigid_body_batch import rigid_body_batch
+from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
+from sinew.solver.constraints.rigid_core.torque_points import batch_torque_points, torque_points
 from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.runtime.errors import BadInput
@@ -333,6 +336,31 @@ def test_bindings_of_rigid_bodies_are_refused_by_name(tmp_path: Path, owner: str
     with pytest.raises(BadInput) as raised:
         run_of(tmp_path, bound, target)
     assert raised.value.kind == ("bound-to-rigid" if owner == "soft" else "rigid-combined")
+
+
+def test_torques_on_many_rigid_bodies_are_those_on_each(tmp_path: Path) -> None:
+    boxes = [rigid_box((0.2, 0.3, 0.4), (0.5 * n, 0.0, 0.0), rotation((1, n, 2), 0.7 * n), f"b{n}") for n in range(4)]
+    model = run_of(tmp_path, *boxes).built.model
+    x, K = model.X + 0.1, np.random.default_rng(0).normal(size=(3, 3, 3))
+    numbers = np.array([3, 0, 2], np.int32)
+    many = batch_torque_points(model, rigid_body_batch(model, numbers, x), x)
+    each = torque_points(model, tuple(core_body(model, model.cores[number], x) for number in numbers), x)
+    np.testing.assert_array_equal(many.tet, each.tet)
+    np.testing.assert_allclose(many.weights, each.weights, atol=1e-12)
+    np.testing.assert_allclose(many.torque_matrices(K), each.torque_matrices(K), rtol=1e-12)
+
+
+def test_contact_points_of_rigid_bodies_are_farther_apart_where_nothing_bends(tmp_path: Path) -> None:
+    """With a soft body beside it a rigid one keeps the points that it needs to find what bends around it."""
+    longest, at = [], (3.0, 0.0, 0.0)
+    for number, other in enumerate((rigid_box(at=at, key="other"), block(at=at, key="other"))):
+        (tmp_path / str(number)).mkdir()
+        built = run_of(tmp_path / str(number), rigid_box(), other).built
+        assert built.contact_materials is not None
+        surfaces = built.contact_materials.surfaces
+        corners = surfaces.rest[surfaces.triangles[surfaces.triangles_of(0)]]
+        longest.append(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max() / surfaces.size[0])
+    assert 1.0 < longest[0] <= 2.0 and longest[1] <= 1.0
 
 
 def test_damping_takes_its_share_of_motion_and_spin(tmp_path: Path) -> None:

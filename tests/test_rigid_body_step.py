@@ -46,7 +46,7 @@ def test_motion_and_forces_of_contacts_agree(tmp_path: Path, monkeypatch: pytest
         if is_free.all():
             most = max(most, int(forces.pushes.sum()))
             slid += check_solution(u, b, blocks, rows, contacts, state, dt, forces)
-    assert most > 60
+    assert most > 15
     assert slid > 50
 
 
@@ -88,7 +88,7 @@ def sliding_boxes(folder: Path) -> Floats:
     lower = rigid_box((0.5, 0.5, 0.2), (0.0, 0.0, 0.1), key="lower", initial_velocity=(1.5, 0.0, 0.0))
     upper = rigid_box((0.3, 0.3, 0.2), (0.0, 0.05, 0.3), key="upper", initial_velocity=(1.5, 1.0, 0.0))
     third = rigid_box((0.2, 0.2, 0.2), (0.46, 0.1, 0.1), rotation((0, 0, 1), 0.4), key="third")
-    run = run_of(folder, lower, upper, third, colliders=(FLOOR,), substeps=4, frame_end=99)
+    run = run_of(folder, lower, upper, third, colliders=(FLOOR,), substeps=8, frame_end=99)
     run.advance(16)
     return run.state.x - run.built.model.X
 

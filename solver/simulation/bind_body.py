@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..contact.detection.contact_sample_points import ContactPoints, contact_points, sample_surface, with_soft_bindings
+from ..contact.surfaces.contact_spacing import contact_spacing
 from ..contact.surfaces.surface_meshes import body_surface
 from ..mechanics.elastic_moduli import youngs_modulus
 from ..mechanics.model import Model
@@ -15,28 +16,29 @@ from ..mesh.separate_coincident_vertices import separate_coincident_vertices
 from ..mesh.sheet_mesh import bind_vertices, strand_areas
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats, floats, indices
-from ..scene.scene import Body
+from ..scene.scene import Body, Scene
 
 
 def bind_body(
-    model: Model, number: int, body: Body, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
+    model: Model, scene: Scene, number: int, surface: Surface, mesh: TetMesh, stored: Binding | None, gravity: Floats
 ) -> tuple[Binding, ContactPoints]:
     """Returns the vertices of a body in its own tets, and its contact points in tets of the model.
 
     Args:
-        model: All bodies.
-        number, body: Of the body.
+        model, scene: All bodies.
+        number: Of the body.
         surface, mesh: Its surface and its tets.
         stored: The binding that an earlier bake made, which is never found again by position; None: there is none.
         gravity: At the first frame [m/s²], (3,).
     """
+    body = scene.bodies[number]
     if mesh.sheet is not None:
         return _bind_sheet(model, number, surface, mesh, body.sheet.thickness, gravity)
     if body.surface_detail is not None:
         return _bind_particles(model, number, body, surface, mesh, stored, gravity)
     tet_size = mesh.report.tet_size
     lips = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, tet_size).vertices
-    used, extra, area = sample_surface(lips, surface.triangles, tet_size, body.name)
+    used, extra, area = sample_surface(lips, surface.triangles, contact_spacing(scene, tet_size), body.name)
     places = np.concatenate([surface.vertices, extra])
     bound = bind(mesh.nodes, mesh.tets, np.concatenate([lips, extra]), places)
     count = len(surface.vertices)
@@ -67,7 +69,7 @@ def _bind_particles(
     detail, size = body.surface_detail, mesh.report.tet_size
     assert detail is not None
     binding = bind(mesh.nodes, mesh.tets, surface.vertices) if stored is None else stored
-    part = body_surface(surface, mesh, binding, detail)
+    part = body_surface(surface, mesh, binding, size, detail)
     bound, which = Binding(part.tet, part.weights), np.arange(len(part.tet), dtype=np.int64)
     points = _contact_points(model, number, bound, which, part.area, gravity, size)
     modulus = youngs_modulus(model.mu[points.tet], model.lam[points.tet])

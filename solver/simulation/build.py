@@ -201,7 +201,7 @@ def _bind_render_vertices(
         if stored is None:
             on_stage("bind", body.name)
         earlier = stored[body.key][1] if stored else None
-        binding, touching = bind_body(model, number, body, surface, mesh, earlier, gravity)
+        binding, touching = bind_body(model, scene, number, surface, mesh, earlier, gravity)
         bindings.append(binding)
         points.append(touching)
     return bindings, points

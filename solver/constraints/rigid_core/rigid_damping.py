@@ -18,8 +18,8 @@ from ...runtime.arrays import Floats, floats
 from ...scene.scene import Scene
 from ..force import Force, ForceStep
 from ..point_forces import PointForces
-from .rigid_body_momentum import core_body
-from .torque_points import torque_points
+from .rigid_body_batch import rigid_body_batch
+from .torque_points import batch_torque_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,10 @@ class RigidDamping(Force):
         if step.is_static:
             return PointForces()
         model, x = step.model, step.state.x
-        parts = tuple(core_body(model, model.cores[number], x) for number in self.cores)
-        points = torque_points(model, parts, x)
-        inertia, mass = np.stack([part.inertia for part in parts]), np.array([part.mass.sum() for part in parts])
-        damping = points.torque_matrices(floats(self.rates[:, 1, None, None] * inertia))
-        damping[0] += (self.rates[:, 0] * mass)[:, None, None] * np.eye(3)
+        bodies = rigid_body_batch(model, np.array(self.cores, np.int32), x)
+        points = batch_torque_points(model, bodies, x)
+        damping = points.torque_matrices(floats(self.rates[:, 1, None, None] * bodies.inertia))
+        damping[0] += (self.rates[:, 0] * bodies.mass.sum(axis=1))[:, None, None] * np.eye(3)
         return points.point_forces(damping=damping)
 
 

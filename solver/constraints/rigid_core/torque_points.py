@@ -15,6 +15,7 @@ from ...mechanics.model import Model
 from ...mesh.embedding import affine_weights
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
+from .rigid_body_batch import RigidBodyBatch
 from .rigid_body_momentum import CoreBody
 
 PLACES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])  # the centre, then ± e, in units of h
@@ -55,11 +56,25 @@ class TorquePoints:
 def torque_points(model: Model, bodies: tuple[CoreBody, ...], x: Floats) -> TorquePoints:
     """Returns the points of cores where nodes are at x [m], (n, 3)."""
     tet = np.array([_largest_tet(model, body) for body in bodies], np.int32)
-    mass = np.array([body.mass.sum() for body in bodies])
-    size = np.sqrt(np.array([0.5 * np.trace(body.inertia) for body in bodies]) / mass)
-    at = np.stack([body.centre for body in bodies]) + size[:, None] * PLACES[:, None]
+    mass, inertia = np.array([body.mass.sum() for body in bodies]), np.stack([body.inertia for body in bodies])
+    return _points_about(model, x, tet, np.stack([body.centre for body in bodies]), _radii_of_gyration(mass, inertia))
+
+
+def batch_torque_points(model: Model, bodies: RigidBodyBatch, x: Floats) -> TorquePoints:
+    """Returns the points of rigid bodies, each of one tet, where nodes are at x [m], (n, 3)."""
+    tet = np.array([model.cores[number].tets[0] for number in bodies.numbers], np.int32)
+    size = _radii_of_gyration(bodies.mass.sum(axis=1), bodies.inertia)
+    return _points_about(model, x, tet, bodies.centre, size)
+
+
+def _points_about(model: Model, x: Floats, tet: Indices, centre: Floats, size: Floats) -> TorquePoints:
+    at = centre + size[:, None] * PLACES[:, None]
     weights = affine_weights(x, model.tets, at, tet)
     return TorquePoints(floats(size), np.broadcast_to(tet, weights.shape[:2]).copy(), floats(weights))
+
+
+def _radii_of_gyration(mass: Floats, inertia: Floats) -> Floats:
+    return floats(np.sqrt(0.5 * np.trace(inertia, axis1=1, axis2=2) / mass))
 
 
 def _largest_tet(model: Model, body: CoreBody) -> int:

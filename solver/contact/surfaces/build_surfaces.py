@@ -20,6 +20,7 @@ from ...scene.scene import Body, Collider, Scene
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider
 from .collision_surfaces import CollisionSurfaces
+from .contact_spacing import contact_spacing
 from .sharp_edges import MeshSharpEdges, SharpEdges, merge_sharp_edges, mesh_sharp_edges, sheet_edges
 from .sharp_feature_points import MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE, sharp_points
 from .surface_meshes import SurfacePart, body_surface, collider_part, collider_surface, sheet_surface
@@ -43,7 +44,7 @@ def make_collision_surfaces(
     without colliders that deform or are sharp. Beside sheets, boxes and small balls are sharp.
 
     Surface b is that of body b of the scene; then follow the colliders with a surface, in their order. Vertices of
-    render meshes keep the binding by which they are rendered. No edge of a body's triangles is longer than its tets.
+    render meshes keep the binding by which they are rendered. No edge of a body is longer than `contact_spacing`.
     Bodies that follow a pose touch those that do not; among themselves they do not (`quasistatic/contact`).
 
     Args:
@@ -68,7 +69,7 @@ def make_collision_surfaces(
         sampling = (MIN_SHARP_EDGE_ANGLE_AT_SHEETS, MIN_SHEET_CURVATURE_ANGLE, SHEET_CELL_SIZE)
     for number, collider in enumerate(scene.colliders):
         is_rigid = collider.key not in by_key
-        part = _sharp_point_part(collider, size, sampling, tracks) if is_rigid else None
+        part = _sharp_point_part(collider, contact_spacing(scene, size), sampling, tracks) if is_rigid else None
         if part is not None and len(part.rest):
             sharp.append(number)
             parts.append(part)
@@ -77,7 +78,7 @@ def make_collision_surfaces(
     may_break = any(body.fracture is not None and not body.is_sheet for body in scene.bodies)
     if not needs_surfaces and not may_break and not may_touch.any():
         return None
-    own = [_body_part(*of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
+    own = [_body_part(scene, *of) for of in zip(scene.bodies, meshes, bindings, strict=True)]
     surfaces = _merge_parts(scene, model, meshes, own, parts, [*prescribed, *sharp], may_touch, by_key)
     return replace(surfaces, edges=_surface_edges(surfaces, scene, meshes, model, tracks))
 
@@ -102,15 +103,15 @@ def _contact_matrix(scene: Scene, prescribed: Sequence[int], sharp: Sequence[int
     return may_touch & (has_detail[:, None] | ~has_detail[None, :])
 
 
-def _body_part(body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
+def _body_part(scene: Scene, body: Body, mesh: TetMesh, binding: Binding) -> SurfacePart:
     if mesh.sheet is not None:
         return sheet_surface(mesh, binding, body.sheet.thickness)
     surface = make_surface(body.vertices, body.triangles, body.name, body.wrap_vertices)
+    size = mesh.report.tet_size
     if body.surface_detail is not None:
-        return body_surface(surface, mesh, binding, body.surface_detail)
-    return body_surface(
-        separate_coincident_vertices(surface, mesh.nodes, mesh.tets, mesh.report.tet_size), mesh, binding
-    )
+        return body_surface(surface, mesh, binding, size, body.surface_detail)
+    parted = separate_coincident_vertices(surface, mesh.nodes, mesh.tets, size)
+    return body_surface(parted, mesh, binding, contact_spacing(scene, size))
 
 
 def _sharp_point_part(

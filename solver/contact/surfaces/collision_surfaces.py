@@ -59,8 +59,8 @@ class CollisionSurfaces:
     """All surfaces, s of them, one after the other: v vertices and t triangles. Bodies come first, in their order.
 
     Vertices are hard-bound to tets (S07, 6.2); those of colliders follow a track. Triangles of bodies have no edge
-    longer than the tets of their body, so that the surface bends with them. Vertices may be in no triangle. The surface
-    of a rigid collider consists of points along its sharp edges and corners alone, without triangles.
+    longer than `contact_spacing`. Vertices may be in no triangle. The surface of a rigid collider consists of points
+    along its sharp edges and corners alone, without triangles.
 
     Attributes:
         names: Keys of bodies and colliders, (s,).

@@ -44,7 +44,9 @@ class SurfacePart:
     source_weights: Floats
 
 
-def body_surface(surface: Surface, mesh: TetMesh, binding: Binding, detail: SurfaceDetail | None = None) -> SurfacePart:
+def body_surface(
+    surface: Surface, mesh: TetMesh, binding: Binding, spacing: float, detail: SurfaceDetail | None = None
+) -> SurfacePart:
     """Returns the surface of a body: its render mesh, as fine as its tets or as its surface detail.
 
     Vertices of the render mesh keep the binding by which they are rendered.
@@ -53,10 +55,11 @@ def body_surface(surface: Surface, mesh: TetMesh, binding: Binding, detail: Surf
         surface: The render mesh [m].
         mesh: The tets.
         binding: Of the render vertices, in these tets.
+        spacing: No edge is longer [m].
         detail: Vertices are its particles then; None: the body has none.
     """
     size = mesh.report.tet_size
-    spacing = size if detail is None else size / detail.particles_per_tet
+    spacing = spacing if detail is None else size / detail.particles_per_tet
     triangles = _welded(surface.vertices, orient_outward(surface).surface.triangles)
     if detail is None and is_too_fine(surface.vertices, triangles, size):
         triangles = decimated_triangles(surface.vertices, triangles, size)

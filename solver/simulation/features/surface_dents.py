@@ -152,7 +152,7 @@ def kept_dents(dents: SurfaceDents | None, number: int, state: State) -> dict[st
 def _make_body(inputs: BuildInputs, number: int, points: slice) -> DetailBody:
     body, mesh, surface = inputs.scene.bodies[number], inputs.meshes[number], inputs.surfaces[number]
     assert body.surface_detail is not None
-    part = body_surface(surface, mesh, inputs.bindings[number], body.surface_detail)
+    part = body_surface(surface, mesh, inputs.bindings[number], mesh.report.tet_size, body.surface_detail)
     return DetailBody(
         number=number,
         key=body.key,
