@@ -20,6 +20,8 @@ from .reduced_pattern import ReducedPattern, ReducedPatterns
 from .rigid_body_batch import BatchDofs, batch_dofs, batch_numbers, rigid_body_batch
 from .rigid_body_momentum import angular_momentum, core_body, mass_mean
 
+NO_MOTION_SHARE = 1.0e-10  # of the largest inertia of a core along its unknowns: those with less do not move it
+
 
 @dataclass(eq=False)
 class LinearSystem:
@@ -152,13 +154,17 @@ def effective_forces(model: Model, x: Floats, forces: Floats, is_free: Bools) ->
         is_free: Which nodes are not held, (n,).
     """
     out = forces.copy()
-    for number, core in enumerate(model.cores):
-        way = _core_dofs(model, number, x, np.zeros_like(x), is_free, None)
+    in_batch = batch_numbers(model.cores, ~is_free)
+    batch = rigid_body_batch(model, in_batch, x)
+    out[batch.nodes] = batch.effective_forces(forces[batch.nodes])
+    for number in np.setdiff1d(np.arange(len(model.cores), dtype=np.int32), in_batch).tolist():
+        core, way = model.cores[number], _core_dofs(model, number, x, np.zeros_like(x), is_free, None)
         body, own = way.body, forces[core.nodes]
         of_u = np.concatenate([own.sum(axis=0), angular_momentum(np.ones(len(own)), body.lever_arms, own)])
         mass = np.zeros((6, 6))
         mass[:3, :3], mass[3:, 3:] = body.mass.sum() * np.eye(3), body.inertia
-        u = way.C @ np.linalg.pinv(way.C.T @ mass @ way.C, hermitian=True) @ way.C.T @ of_u
+        inverse = np.linalg.pinv(way.C.T @ mass @ way.C, rcond=NO_MOTION_SHARE, hermitian=True)
+        u = way.C @ inverse @ way.C.T @ of_u
         out[core.nodes] = body.mass[:, None] * body.velocities(u[:3], u[3:])
     out[~is_free] = 0.0
     return out

@@ -55,6 +55,11 @@ class RigidBodyBatch:
         """Returns Σ m (x − c) × v [kg m²/s], (k, 3), for velocities [m/s], (k, 4, 3)."""
         return np.einsum("ka,kai->ki", self.mass, np.cross(self.lever_arms, v))
 
+    def effective_forces(self, forces: Floats) -> Floats:
+        """Returns m (V̇ + ω̇ × (x − c)), (k, 4, 3), of the rigid motion that forces, (k, 4, 3), give to the bodies."""
+        of_motion = forces / self.mass[:, :, None]
+        return self.mass[:, :, None] * self.velocities(*self.motion(of_motion))
+
     def rotated(
         self, model: Model, v: Floats, before: Floats, keeps_spin: Bools, damping: Floats, dt: float
     ) -> tuple[Floats, Floats]:
