@@ -4,7 +4,8 @@
 The closest places move with every evaluation, of the energy too, so a line search sees the energy whose slope the
 forces are. A point that is pressed into a crease, where two faces are as close, would go to and fro between them, in
 steps that get shorter and shorter. So closest places stay as planes once nodes hardly move between two tangents of a
-solve, and after `MAX_MOVING_EVALUATIONS` of these in any case.
+solve, and after `MAX_MOVING_EVALUATIONS` of these in any case. These are many: a muscle that slides along creases gets
+to its rest slowly, and planes kept on the way there lead elsewhere, up to 0.6 % of its thickness off.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .contact.linearised_contacts import MAX_NODES_PER_CONTACT, add_coupling_for
 from .contact_stiffness_blocks import NodeCouplings
 from .sums_by_body import SumsByBody
 
-MIN_MOVING_EVALUATIONS, MAX_MOVING_EVALUATIONS = 8, 40
+MIN_MOVING_EVALUATIONS, MAX_MOVING_EVALUATIONS = 8, 120
 STALLED_MOVE = 1.0e-4  # of the reach: what nodes have to move between two tangents, or closest places stay
 
 
