@@ -28,6 +28,7 @@ from reference.rigid_body import free_rotation
 from sinew.solver.constraints.rigid_core.rigid_body_batch import rigid_body_batch
 from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
 from sinew.solver.constraints.rigid_core.torque_points import batch_torque_points, torque_points
+from sinew.solver.mechanics.finite_rotation_correction import rotation_matrices
 from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.runtime.errors import BadInput
@@ -348,6 +349,30 @@ def test_torques_on_many_rigid_bodies_are_those_on_each(tmp_path: Path) -> None:
     np.testing.assert_array_equal(many.tet, each.tet)
     np.testing.assert_allclose(many.weights, each.weights, atol=1e-12)
     np.testing.assert_allclose(many.torque_matrices(K), each.torque_matrices(K), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.3])
+def test_many_rigid_bodies_rotate_as_formulas_say(tmp_path: Path, dt: float) -> None:
+    """Beside the kernel: NumPy's solver, and rotations by a formula of their own."""
+    boxes = [rigid_box((0.2, 0.3, 0.4 + 0.1 * n), (0.5 * n, 0.0, 0.0), key=f"b{n}") for n in range(5)]
+    model, random = run_of(tmp_path, *boxes).built.model, np.random.default_rng(1)
+    bodies = rigid_body_batch(model, np.arange(5, dtype=np.int32), model.X)
+    V, omega, old = random.normal(size=(3, 5, 3))
+    omega[4], old[4], damping = 0.0, 0.0, np.full(5, 0.3, np.float64)
+    keeps_spin = np.array([True, False, True, False, True])
+    x, v = bodies.rotated(model, bodies.velocities(V, omega), bodies.velocities(V, old), keeps_spin, damping, dt)
+    J = bodies.inertia
+    L = np.einsum("kij,kj->ki", J, omega)
+    middle = omega
+    for _ in range(3):
+        half = rotation_matrices(0.5 * dt * middle)
+        middle = np.linalg.solve(half @ J @ half.transpose(0, 2, 1), L[:, :, None])[:, :, 0]
+    R = rotation_matrices(dt * middle)
+    L[keeps_spin] = np.einsum("kij,kj->ki", J, old)[keeps_spin] / (1.0 + 0.3 * dt)
+    spin = np.linalg.solve(R @ J @ R.transpose(0, 2, 1), L[:, :, None])[:, :, 0]
+    arms = np.einsum("kij,kaj->kai", R, bodies.lever_arms)
+    np.testing.assert_allclose(x, (bodies.centre + dt * V)[:, None] + arms, atol=1e-13)
+    np.testing.assert_allclose(v, V[:, None] + np.cross(spin[:, None], arms), atol=1e-13)
 
 
 def test_contact_points_of_rigid_bodies_are_farther_apart_where_nothing_bends(tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def _sum_rigid_motion(start, mass, total, x, v, motion):
 def _find_turns(start, mass, total, about, x, motion, turn, angle):
     """Writes what `_turns` returns; `total` is the mass of each piece [kg], (k,)."""
     _sum_rigid_motion(start, mass, total, about, x - about, motion)
-    _solve_symmetric(motion.inertia, motion.angular_momentum, turn)
+    _solve_each(motion.inertia, motion.angular_momentum, turn)
     for island in range(len(angle)):
         w = turn[island]
         angle[island] = math.sqrt(w[0] * w[0] + w[2] * w[2] + w[1] * w[1])
@@ -307,25 +307,30 @@ def midpoint_angular_velocity(inertia: Floats, angular: Floats, omega: Floats, d
 
 def _solve_inertia(inertia: Floats, angular: Floats) -> Floats:
     out = np.empty((len(inertia), 3))
-    _solve_symmetric(floats(inertia), floats(angular), out)
+    _solve_each(floats(inertia), floats(angular), out)
     return out
 
 
 @kernel()
-def _solve_symmetric(matrix, right, out):
-    """Solves positive definite systems of three unknowns by L D Lᵀ, (k, 3, 3), (k, 3) and (k, 3)."""
+def _solve_each(matrix, right, out):
+    """Solves positive definite systems of three unknowns, (k, 3, 3), (k, 3) and (k, 3)."""
     for i in range(len(matrix)):
-        A, b, x = matrix[i], right[i], out[i]
-        d0 = A[0, 0]
-        l10, l20 = A[1, 0] / d0, A[2, 0] / d0
-        d1 = A[1, 1] - l10 * A[1, 0]
-        l21 = (A[2, 1] - l20 * A[1, 0]) / d1
-        d2 = A[2, 2] - l20 * A[2, 0] - l21 * l21 * d1
-        y1 = b[1] - l10 * b[0]
-        y2 = b[2] - l20 * b[0] - l21 * y1
-        x[2] = y2 / d2
-        x[1] = y1 / d1 - l21 * x[2]
-        x[0] = b[0] / d0 - l10 * x[1] - l20 * x[2]
+        solve_symmetric(matrix[i], right[i], out[i])
+
+
+@kernel(device_only=True)
+def solve_symmetric(A, b, x):
+    """Solves a positive definite system of three unknowns by L D Lᵀ, (3, 3), (3,) and (3,)."""
+    d0 = A[0, 0]
+    l10, l20 = A[1, 0] / d0, A[2, 0] / d0
+    d1 = A[1, 1] - l10 * A[1, 0]
+    l21 = (A[2, 1] - l20 * A[1, 0]) / d1
+    d2 = A[2, 2] - l20 * A[2, 0] - l21 * l21 * d1
+    y1 = b[1] - l10 * b[0]
+    y2 = b[2] - l20 * b[0] - l21 * y1
+    x[2] = y2 / d2
+    x[1] = y1 / d1 - l21 * x[2]
+    x[0] = b[0] / d0 - l10 * x[1] - l20 * x[2]
 
 
 def rotation_matrices(angle: Floats) -> Floats:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..runtime.arrays import Bools
+from ..runtime.frozen_memo import derived
 from .model import Model
 
 
+@derived
 def rigid_islands(model: Model) -> Bools:
     """Returns which islands are rigid bodies, (islands,)."""
     out = np.zeros(model.pattern.island_count, bool)

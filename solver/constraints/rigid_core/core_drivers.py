@@ -83,6 +83,8 @@ def model_with_core_axes(
     Raises:
         SolveFailed: The animation gives no axis.
     """
+    if all(core.hinge is None for core in model.cores):
+        return model
     cores = []
     for body, core in zip(_bodies_with_core(scene), model.cores, strict=True):
         name = f"body.{body.key}.hinge"

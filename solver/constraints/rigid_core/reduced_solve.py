@@ -70,7 +70,7 @@ def solve_with_cores(
     pattern, values, b, is_free, v, x = asked.pattern, asked.values, asked.b, asked.is_free, asked.v, asked.x
     likely = asked.initial_direction
     cores, small = model.cores, patterns.of(pattern, model.cores)
-    in_batch = batch_numbers(cores, ~is_free)
+    in_batch = batch_numbers(model, ~is_free)
     batch = batch_dofs(rigid_body_batch(model, in_batch, x), is_free, v)
     others = np.setdiff1d(np.arange(len(cores), dtype=np.int32), in_batch).tolist()
     ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in others]

@@ -7,15 +7,16 @@ here for all that have neither an axis nor only some of their nodes held.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, rotation_matrices
 from ...mechanics.model import Model
-from ...mechanics.rigid_core import RigidCore
+from ...mesh.rigid_alignment import kabsch_rotation
 from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.frozen_memo import derived
+from .batch_rotation import BatchArrays, rotate_bodies
 from .core_dofs import INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS, velocity_matrices
 
 
@@ -73,16 +74,18 @@ class RigidBodyBatch:
             damping: By mass [1/s], (k,).
             dt: Δt [s].
         """
-        V, omega = self.motion(v)
-        angular = np.einsum("kij,kj->ki", self.inertia, omega)
-        R = rotation_matrices(midpoint_angular_velocity(self.inertia, angular, omega, dt) * dt)
-        kept = self.angular_momenta(before - self._mean(before)[:, None]) / (1.0 + dt * damping)[:, None]
-        angular = np.where(keeps_spin[:, None], kept, angular)
-        after = np.einsum("kij,kaj->kai", R, self.lever_arms)
-        turned = R @ self.inertia @ R.transpose(0, 2, 1)
-        spin = np.linalg.solve(turned, angular[:, :, None])[:, :, 0]
-        x = (self.centre + dt * V)[:, None] + after
-        return self._with_rest_shape(model, x), V[:, None] + np.cross(spin[:, None], after)
+        x, v_end = np.empty((2, *v.shape))
+        rotate_bodies(
+            BatchArrays(self.mass, self.centre, self.lever_arms, floats(self.inertia)),
+            v,
+            before,
+            keeps_spin,
+            damping,
+            dt,
+            x,
+            v_end,
+        )
+        return self._with_rest_shape(model, x), v_end
 
     def _mean(self, values: Floats) -> Floats:
         """Returns the means of values, (k, 4, 3), by mass, (k, 3)."""
@@ -94,9 +97,7 @@ class RigidBodyBatch:
         rest_centre, centre = self._mean(rest), self._mean(x)
         arms = rest - rest_centre[:, None]
         products = np.einsum("ka,kai,kaj->kij", self.mass, x - centre[:, None], arms)
-        U, _, Vt = np.linalg.svd(products)
-        U[:, :, 2] *= np.sign(np.linalg.det(U @ Vt))[:, None]
-        return centre[:, None] + np.einsum("kij,kaj->kai", U @ Vt, arms)
+        return centre[:, None] + np.einsum("kij,kaj->kai", kabsch_rotation(products), arms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,23 +136,39 @@ class BatchDofs:
         return self.bodies.velocities(u[:, :3], u[:, 3:])
 
 
-def batch_numbers(cores: Sequence[RigidCore], is_held: Bools | None) -> Indices:
+class RigidBodyNodes(NamedTuple):
+    """The rigid bodies without an axis of a model, r of them: their cores, rising, (r,), and their nodes, (r, 4)."""
+
+    numbers: Indices
+    nodes: Indices
+
+
+@derived
+def rigid_body_nodes(model: Model) -> RigidBodyNodes:
+    """Returns the rigid bodies without an axis, and their nodes."""
+    whole = [number for number, core in enumerate(model.cores) if core.is_whole and core.hinge is None]
+    nodes = np.array([model.cores[number].nodes for number in whole], np.int32).reshape(-1, 4)
+    return RigidBodyNodes(np.array(whole, np.int32), nodes)
+
+
+def batch_numbers(model: Model, is_held: Bools | None) -> Indices:
     """Returns which cores a batch may have, rising: rigid bodies without an axis, held by no node or by all.
 
     Args:
-        cores: Of the model.
+        model: The bodies.
         is_held: Which nodes are, (n,); None: none.
     """
-    whole = [number for number, core in enumerate(cores) if core.is_whole and core.hinge is None]
-    if is_held is None or not whole:
-        return np.array(whole, np.int32)
-    held = is_held[np.stack([cores[number].nodes for number in whole])]
-    return np.array(whole, np.int32)[held.all(axis=1) | ~held.any(axis=1)]
+    whole = rigid_body_nodes(model)
+    if is_held is None:
+        return whole.numbers
+    held = is_held[whole.nodes]
+    return whole.numbers[held.all(axis=1) | ~held.any(axis=1)]
 
 
 def rigid_body_batch(model: Model, numbers: Indices, x: Floats) -> RigidBodyBatch:
-    """Returns some rigid bodies, those cores of the model, where nodes are at x [m], (n, 3)."""
-    nodes = np.array([model.cores[number].nodes for number in numbers], np.int32).reshape(-1, 4)
+    """Returns some rigid bodies without an axis, those cores of the model, where nodes are at x [m], (n, 3)."""
+    whole = rigid_body_nodes(model)
+    nodes = whole.nodes[np.searchsorted(whole.numbers, numbers)]
     mass, own = model.mass[nodes], x[nodes]
     centre = np.einsum("ka,kai->ki", mass, own) / mass.sum(axis=1)[:, None]
     arms = own - centre[:, None]

@@ -57,7 +57,7 @@ def rotate_cores(
     """
     x, v = end[0].copy(), end[1].copy()
     start = model.pattern.island_start.astype(np.int64)
-    in_batch = batch_numbers(model.cores, is_fixed)
+    in_batch = batch_numbers(model, is_fixed)
     if is_fixed is not None:  # a batch has only free ones here
         in_batch = in_batch[[not is_fixed[model.cores[number].nodes[0]] for number in in_batch]]
     if len(in_batch):
@@ -91,7 +91,7 @@ def rigid_velocities(model: Model, x: Floats, v: Floats) -> Floats:
     Of a free core momentum and angular momentum stay; of one with an axis the angular momentum about it.
     """
     out = v.copy()
-    batch = rigid_body_batch(model, batch_numbers(model.cores, None), x)
+    batch = rigid_body_batch(model, batch_numbers(model, None), x)
     if len(batch):
         out[batch.nodes] = batch.velocities(*batch.motion(v[batch.nodes]))
     in_batch = set(batch.numbers.tolist())

@@ -142,4 +142,4 @@ def can_solve(model: Model, is_fixed: Bools | None) -> bool:
     """Whether all bodies are rigid ones with six unknowns, or held by all of their nodes."""
     if model.bound is not None or model.methods or not model.cores or not rigid_islands(model).all():
         return False
-    return len(batch_numbers(model.cores, is_fixed)) == len(model.cores)
+    return len(batch_numbers(model, is_fixed)) == len(model.cores)
