@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..constraints.tet_pair_springs import MAX_TETS_PER_CONTACT, PairTets
-from ..runtime.arrays import Bools, Floats, Indices
+from ..constraints.tet_pair_springs import PairTets
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.jit import kernel
 from .contact_step import ContactStep
+from .detection.contact_binding import fill_relative_positions
 
 NO_COLLIDER_ROWS = np.zeros(0, np.int64)
 
@@ -126,12 +127,13 @@ def contact_work(contacts: ContactStep) -> ContactWork:
     state, active, tets = contacts.contact_state, np.flatnonzero(contacts.was_active), contacts.model.tets
     x, normal_force, friction = contacts.end
     end_tet, carried = state.attachment.tet[active], contacts.contact_set.carried[active]
-    weights = state.attachment.weights[active].reshape(-1, MAX_TETS_PER_CONTACT, 4)
+    weights = state.attachment.weights[active]
     force = np.maximum(normal_force[active], 0.0)[:, None] * contacts.contact_set.normal[active] + friction[active]
 
     def relative_positions(at: Floats) -> Floats:
-        ends = np.einsum("kla,klai->kli", weights, at[tets[end_tet]])  # weights of missing ends are zero
-        return ends[:, 0] - ends[:, 1:].sum(axis=1)
+        out = np.empty((len(active), 3))
+        fill_relative_positions(end_tet, weights, tets, floats(at), out)
+        return out
 
     return ContactWork(
         force=force,

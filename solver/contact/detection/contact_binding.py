@@ -182,6 +182,13 @@ def interpolate_triangle(positions, corners, weights, out):
             out[i] += weights[a] * positions[corners[a], i]
 
 
+@kernel()
+def fill_relative_positions(end_tet, weights, tets, x, out):
+    """Writes the positions of the points of contacts less those of their places on the other side [m], (k, 3)."""
+    for c in range(len(end_tet)):
+        write_relative_position(c, end_tet, weights, tets, x, out)
+
+
 @kernel(device_only=True)
 def write_relative_position(c, end_tet, weights, tets, x, out):
     """Writes the position of the point of contact c less that of its place on the other side [m], row c of (k, 3)."""

@@ -64,10 +64,9 @@ class EdgeContacts:
         """Returns the contacts if the vertices of surfaces move to `end` [m], (v, 3)."""
         found = self.search.find(np.concatenate([end, self.collider_surfaces.corners_end]))
         is_kept = self.is_movable[found.a] | self.is_movable[found.b]
-        if len(is_kept):
-            is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
-            is_released = self.is_prescribed[found.a] & is_deep & ~self.edges.is_of_sheet[found.b]
-            is_kept &= ~(is_released & self._is_inverted(found.b))
+        is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
+        released = np.flatnonzero(self.is_prescribed[found.a] & is_deep & ~self.edges.is_of_sheet[found.b])
+        is_kept[released] &= ~self._is_inverted(found.b[released])
         normal = np.where(self.is_prescribed[found.a, None], -found.normal, found.normal)
         contacts = ContactSet(
             found.id + self.id_offset,

@@ -19,7 +19,7 @@ from .swept_paths import SweptPaths, fill_margins, fill_mean_motions, mark_left_
 
 NO_PAIRS = np.zeros(0, np.int32), np.zeros(0, np.int32)
 TASK_COUNT, MIN_ITEMS_PER_TASK, MAX_ITEMS_PER_TASK = 8, 256, 2048  # tasks of threads, and points or edges of each
-PIECES_PER_TASK = 16  # trees that a thread fits at a time
+PIECES_PER_TASK = 64  # trees that a thread fits at a time
 INITIAL_PAIRS_PER_ITEM = 8  # pairs per point or edge for which there is room at first
 
 
@@ -47,6 +47,13 @@ class SearchedItems(NamedTuple):
     trees: SurfaceTrees
 
 
+class SearchReach(NamedTuple):
+    """How far around vertices is searched: least margins, and distances at which others touch [m], (v,) each."""
+
+    min_margin: Floats
+    thickness: Floats
+
+
 class CandidateSearch:
     """Searches of one step that begins with vertices at `start`.
 
@@ -56,22 +63,19 @@ class CandidateSearch:
         has_met: Whether any pieces came near each other.
     """
 
-    def __init__(
-        self, items: SearchedItems, start: Floats, may_touch: Bools, min_margin: Floats, thickness: Floats
-    ) -> None:
+    def __init__(self, items: SearchedItems, start: Floats, may_touch: Bools, reach: SearchReach) -> None:
         """Prepares the searches of a step.
 
         Args:
             items: What is searched.
             start: Vertices at its start [m], (v, 3).
             may_touch: Which surfaces collide, (s, s).
-            min_margin: Least margin of each vertex [m], (v,).
-            thickness: Distance at which others touch each [m], (v,).
+            reach: Around the vertices.
         """
         pieces, count = len(items.surface), len(items.vertices)
-        self.items, self.may_touch, self.min_margin = items, may_touch, min_margin
+        self.items, self.may_touch, self.min_margin = items, may_touch, reach.min_margin
         self.margin, self.motion, self.bounds = np.zeros(len(start)), np.zeros((pieces, 3)), np.empty((pieces, 6))
-        self.paths = SweptPaths(start, np.full_like(start, np.nan), self.margin, thickness)
+        self.paths = SweptPaths(start, np.full_like(start, np.nan), self.margin, reach.thickness)
         self.is_fitted, self.has_met, self.trees = np.zeros(pieces, bool), False, items.trees.allocate_boxes()
         self.at_once = min(max(count // TASK_COUNT, MIN_ITEMS_PER_TASK), MAX_ITEMS_PER_TASK)
         parts = -(-count // self.at_once)

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, indices
+from ...runtime.frozen_memo import derived_from
 from ...runtime.kernel_argument_tuple import kernel_tuple
 from ..detection.persistent_contacts import PersistentContacts
-from .candidate_search import CandidateSearch, SearchedItems
+from .candidate_search import CandidateSearch, SearchedItems, SearchReach
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
 from .edge_crossing_merge import CrossingEdges, EdgeChains, merge_crossings
 from .edge_edge_narrow_phase import (
@@ -137,6 +138,8 @@ class EdgeEdgeSearch:
         """
         edges = self.edges
         distance = self.surfaces.thickness[edges.surface[a]] + self.surfaces.thickness[edges.surface[b]]
+        if not distance.any():
+            return distance
         for at, which, more in (
             (edges.at_rest, edges.surface[a] == edges.surface[b], 0.0),
             (self.start, edges.is_of_sheet[a] | edges.is_of_sheet[b], MAX_RISE_PER_STEP),
@@ -261,30 +264,36 @@ class EdgeEdgeSearch:
     def _gather(self, end: Floats) -> None:
         """Finds candidate pairs of edges, if vertices end near `end` [m], (v + w, 3)."""
         if self.candidates is None:
-            self.candidates = self._begin_candidates()
+            items, reach = derived_from(
+                self.edges,
+                "searched edges",
+                lambda: _searched_edges(self.surfaces, self.edges),
+                inputs=(self.surfaces,),
+            )
+            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach)
         if self.candidates.update(end):
             a, b = (np.concatenate(each) for each in zip(*self.candidates.pairs, strict=True))
             self.pairs = self._without_repeated(a, b)
             self.kept_distance = self._thickness(*self.pairs)
 
-    def _begin_candidates(self) -> CandidateSearch:
-        surfaces, edges, size = self.surfaces, self.edges, float(self.edges.size.max())
-        of = np.concatenate([surfaces.surface_of, edges.surface_of_rest])
-        items = SearchedItems(
-            indices(edges.ends[:, :2]),
-            edges.surface,
-            of,
-            edges.surface,
-            np.arange(len(surfaces), dtype=np.int32),
-            edges.degenerate_triangles,
-            surfaces.nodes,
-            edges.trees,
-        )
-        min_margin = np.full(len(of), MIN_SEARCH_MARGIN * size, np.float64)
-        thickness = surfaces.thickness[of] + BORDER_TOLERANCE * size
-        return CandidateSearch(items, self.start, self.may_touch, min_margin, thickness)
-
     def _without_repeated(self, a: Indices, b: Indices) -> tuple[Indices, Indices]:
         """Returns pairs of edges without the second of two pairs of the same edges of one surface."""
         once = (self.edges.surface[a] != self.edges.surface[b]) | (a < b)
         return (a, b) if once.all() else (a[once], b[once])
+
+
+def _searched_edges(surfaces: CollisionSurfaces, edges: SharpEdges) -> tuple[SearchedItems, SearchReach]:
+    """Returns the edges of surfaces, and how far around their vertices and corners is searched."""
+    size, of = float(edges.size.max()), np.concatenate([surfaces.surface_of, edges.surface_of_rest])
+    items = SearchedItems(
+        indices(edges.ends[:, :2]),
+        edges.surface,
+        of,
+        edges.surface,
+        np.arange(len(surfaces), dtype=np.int32),
+        edges.degenerate_triangles,
+        surfaces.nodes,
+        edges.trees,
+    )
+    margin = np.full(len(of), MIN_SEARCH_MARGIN * size, np.float64)
+    return items, SearchReach(margin, surfaces.thickness[of] + BORDER_TOLERANCE * size)

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.frozen_memo import derived
 from ...runtime.jit import kernel
 from ...runtime.threads.thread_pool import run_parts
 from ..detection.persistent_contacts import PersistentContacts
 from .adjacent_face_choice import move_to_facing_faces
-from .candidate_search import CandidateSearch, SearchedItems
+from .candidate_search import CandidateSearch, SearchedItems, SearchReach
 from .closest_point_walk import triangle_frame
 from .collision_surfaces import CollisionSurfaces, PointTriangleContacts
 from .contact_tracking import (
@@ -106,30 +107,14 @@ class PointTriangleSearch:
     def gather(self, end: Floats) -> None:
         """Finds candidate pairs of points and triangles, if vertices end near `end` [m], (v, 3)."""
         if self.candidates is None:
-            self.candidates = self._begin_candidates()
+            items, reach = _searched_points(self.surfaces)
+            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach)
         if not self.candidates.update(end):
             return
         if self.candidates.has_met and not len(self.vertex_normals):
             self.vertex_normals = np.zeros_like(self.start)
             add_vertex_normals(self.start, self.surfaces.triangles, self.vertex_normals)
         self.pairs = _merge_short_lists(self.candidates.pairs)
-
-    def _begin_candidates(self) -> CandidateSearch:
-        surfaces, pieces = self.surfaces, self.surfaces.pieces
-        sizes = surfaces.size[surfaces.vertex_start[:-1]]
-        thickness = (surfaces.thickness + BORDER_TOLERANCE * sizes.max())[surfaces.surface_of]
-        items = SearchedItems(
-            np.arange(surfaces.vertex_count, dtype=np.int32)[:, None],
-            pieces.of_vertex,
-            pieces.of_vertex,
-            pieces.of_triangle,
-            pieces.surface,
-            surfaces.triangles,
-            surfaces.nodes,
-            surfaces.trees,
-        )
-        min_margin = MIN_SEARCH_MARGIN * sizes[surfaces.surface_of]
-        return CandidateSearch(items, self.start, self.may_touch, min_margin, thickness)
 
     def _planes(self, contacts: TrackedContacts, end: Floats) -> tuple[Floats, Floats, Floats]:
         """Returns normals, gaps and the gaps at the end of contacts [m], (k, 3), (k,) and (k,)."""
@@ -210,6 +195,24 @@ class PointTriangleSearch:
         for name, array in values.items():
             array[which] = getattr(others, name)
         self.tracked = replace(self.tracked, **values)
+
+
+@derived
+def _searched_points(surfaces: CollisionSurfaces) -> tuple[SearchedItems, SearchReach]:
+    """Returns the points of surfaces, with their triangles, and how far around them is searched."""
+    pieces, sizes = surfaces.pieces, surfaces.size[surfaces.vertex_start[:-1]]
+    items = SearchedItems(
+        np.arange(surfaces.vertex_count, dtype=np.int32)[:, None],
+        pieces.of_vertex,
+        pieces.of_vertex,
+        pieces.of_triangle,
+        pieces.surface,
+        surfaces.triangles,
+        surfaces.nodes,
+        surfaces.trees,
+    )
+    thickness = (surfaces.thickness + BORDER_TOLERANCE * sizes.max())[surfaces.surface_of]
+    return items, SearchReach(MIN_SEARCH_MARGIN * sizes[surfaces.surface_of], thickness)
 
 
 def _merge_short_lists(pairs: list[tuple[Indices, Indices]]) -> list[tuple[Indices, Indices]]:
