@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.adaptive_shapes import arm, model_of_adaptive
+from fixtures.adaptive_shapes import arm, model_of_adaptive, monkey
 from fixtures.claim_table import reach
 from fixtures.scenes import Run, rotation
 from sinew.solver.constraints.external_forces import ExternalForces
@@ -19,7 +19,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
 from sinew.solver.mesh.tet_mesh import TetMesh
 from sinew.solver.mesh.tetrahedralize import tetrahedralize
-from sinew.solver.runtime.arrays import Floats, Indices
+from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.fine_regions import FineRegions
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.meshing import Meshing
@@ -115,16 +115,6 @@ def test_momenta() -> None:
     bound = max(1e-9, 2.0 * without)
     line = "angular momentum made, against twice that by even tets"
     assert reach(SECTION, line, angular, bound, angular <= bound)
-
-
-def monkey() -> tuple[Floats, Indices]:
-    bpy = pytest.importorskip("bpy")
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.mesh.primitive_monkey_add()
-    mesh = bpy.context.object.data
-    mesh.calc_loop_triangles()
-    vertices = np.array([vertex.co[:] for vertex in mesh.vertices])
-    return vertices, np.array([face.vertices[:] for face in mesh.loop_triangles], np.int32)
 
 
 @pytest.mark.timed

@@ -28,7 +28,9 @@ from .switch_levels import switch_levels
 
 COARSEN_SHARE = 1.0 / 3.0  # of the difference at which tets become eight
 STEPS_BETWEEN_SWITCHES = 8  # tets are switched together, for the scene is built anew
-MIN_CHANGE_SHARE = 0.02  # of the tets of a body, below which it waits until more want to be switched
+# of the tets of a body, below which it waits until more want to become eight, or one: a dent is small, and what is too
+# coarse behind it stays so until its tets are split, while tets that are too small only take time
+MIN_SPLIT_SHARE, MIN_MERGE_SHARE = 0.003, 0.02
 QUIET_CHECKS = 2  # before eight tets become one
 # of the size of a tet, from its middle: its corners are 0.56 away
 NEAR, NO_LONGER_NEAR = 1.0, 1.5
@@ -43,8 +45,8 @@ def adapt_levels(simulation: SimulatedScene, step: FeatureStep) -> None:
     for body in simulation.built.levels:
         is_split, quiet = _wanted(simulation, body, step)
         merges = is_split & (quiet >= QUIET_CHECKS)
-        changes = int(merges.sum() + (is_split & ~body.is_split).sum())
-        if changes >= MIN_CHANGE_SHARE * len(body.leaves.cell):
+        splits, leaves = int((is_split & ~body.is_split).sum()), len(body.leaves.cell)
+        if splits > MIN_SPLIT_SHARE * leaves or int(merges.sum()) >= MIN_MERGE_SHARE * leaves:
             wanted[body.number] = is_split & ~merges
             quiet[merges] = 0
         state.fields[LEVEL_QUIET_FIELD.format(key=body.key)] = quiet
