@@ -25,8 +25,9 @@ from fixtures.rigid_bodies import (
 )
 from fixtures.scenes import Run, block, rotation
 from reference.rigid_body import free_rotation
+from sinew.solver.constraints.rigid_core.batch_motion import restore_shapes
 from sinew.solver.constraints.rigid_core.rigid_body_batch import rigid_body_batch
-from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body
+from sinew.solver.constraints.rigid_core.rigid_body_momentum import core_body, rigid_fit
 from sinew.solver.constraints.rigid_core.torque_points import batch_torque_points, torque_points
 from sinew.solver.mechanics.finite_rotation_correction import rotation_matrices
 from sinew.solver.mesh.equimomental_tet import equimomental_tet, solid_moments
@@ -358,6 +359,10 @@ def test_many_rigid_bodies_rotate_as_formulas_say(tmp_path: Path, dt: float) -> 
     model, random = run_of(tmp_path, *boxes).built.model, np.random.default_rng(1)
     bodies = rigid_body_batch(model, np.arange(5, dtype=np.int32), model.X)
     V, omega, old = random.normal(size=(3, 5, 3))
+    v = bodies.velocities(V, omega)
+    np.testing.assert_allclose(v, V[:, None] + np.cross(omega[:, None], bodies.lever_arms), atol=1e-14)
+    for found, given in zip(bodies.motion(v), (V, omega), strict=True):
+        np.testing.assert_allclose(found, given, atol=1e-13)
     omega[4], old[4], damping = 0.0, 0.0, np.full(5, 0.3, np.float64)
     keeps_spin = np.array([True, False, True, False, True])
     x, v = bodies.rotated(model, bodies.velocities(V, omega), bodies.velocities(V, old), keeps_spin, damping, dt)
@@ -373,6 +378,19 @@ def test_many_rigid_bodies_rotate_as_formulas_say(tmp_path: Path, dt: float) -> 
     arms = np.einsum("kij,kaj->kai", R, bodies.lever_arms)
     np.testing.assert_allclose(x, (bodies.centre + dt * V)[:, None] + arms, atol=1e-13)
     np.testing.assert_allclose(v, V[:, None] + np.cross(spin[:, None], arms), atol=1e-13)
+
+
+def test_many_rigid_bodies_get_back_the_shape_that_they_have_at_rest() -> None:
+    """A ball, a plate and a needle, a little off their shapes, beside the rotation by singular values."""
+    random = np.random.default_rng(2)
+    rest = random.normal(size=(6, 4, 3)) * np.array([[1, 1, 1], [1, 1, 1e-5], [1, 1e-3, 1e-4]] * 2)[:, None]
+    mass, turns = random.uniform(1.0, 2.0, (6, 4)), rotation_matrices(random.normal(size=(6, 3)))
+    x = np.einsum("kij,kaj->kai", turns, rest) + random.normal(size=(6, 1, 3)) + 1e-9 * random.normal(size=(6, 4, 3))
+    found = x.copy()
+    restore_shapes(mass, rest, found)
+    for body in range(6):
+        R, t = rigid_fit(mass[body], rest[body], x[body])
+        np.testing.assert_allclose(found[body], rest[body] @ R.T + t, atol=1e-12)
 
 
 def test_contact_points_of_rigid_bodies_are_farther_apart_where_nothing_bends(tmp_path: Path) -> None:

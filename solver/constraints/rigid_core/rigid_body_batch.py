@@ -7,16 +7,16 @@ here for all that have neither an axis nor only some of their nodes held.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.rigid_alignment import kabsch_rotation
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.frozen_memo import derived
-from .batch_rotation import BatchArrays, rotate_bodies
+from .batch_motion import BatchArrays, fit_rigid_motions, restore_shapes, rotate_bodies, write_velocities
 from .core_dofs import INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS, velocity_matrices
 
 
@@ -43,18 +43,22 @@ class RigidBodyBatch:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @functools.cached_property
+    def arrays(self) -> BatchArrays:
+        """The bodies as kernels take them."""
+        return BatchArrays(self.mass, self.centre, self.lever_arms, floats(self.inertia))
+
     def motion(self, v: Floats) -> tuple[Floats, Floats]:
         """Returns V [m/s] and ω [rad/s], (k, 3), of the rigid motions with the momenta of velocities, (k, 4, 3)."""
-        V = self._mean(v)
-        return V, np.linalg.solve(self.inertia, self.angular_momenta(v - V[:, None])[:, :, None])[:, :, 0]
+        V, omega = np.empty((2, len(self), 3))
+        fit_rigid_motions(self.arrays, floats(v, -1, 4, 3), V, omega)
+        return V, omega
 
     def velocities(self, V: Floats, omega: Floats) -> Floats:
         """Returns V + ω × (x − c) [m/s], (k, 4, 3)."""
-        return V[:, None] + np.cross(omega[:, None], self.lever_arms)
-
-    def angular_momenta(self, v: Floats) -> Floats:
-        """Returns Σ m (x − c) × v [kg m²/s], (k, 3), for velocities [m/s], (k, 4, 3)."""
-        return np.einsum("ka,kai->ki", self.mass, np.cross(self.lever_arms, v))
+        out = np.empty((len(self), 4, 3))
+        write_velocities(self.arrays, floats(V), floats(omega), out)
+        return out
 
     def effective_forces(self, forces: Floats) -> Floats:
         """Returns m (V̇ + ω̇ × (x − c)), (k, 4, 3), of the rigid motion that forces, (k, 4, 3), give to the bodies."""
@@ -75,29 +79,9 @@ class RigidBodyBatch:
             dt: Δt [s].
         """
         x, v_end = np.empty((2, *v.shape))
-        rotate_bodies(
-            BatchArrays(self.mass, self.centre, self.lever_arms, floats(self.inertia)),
-            v,
-            before,
-            keeps_spin,
-            damping,
-            dt,
-            x,
-            v_end,
-        )
-        return self._with_rest_shape(model, x), v_end
-
-    def _mean(self, values: Floats) -> Floats:
-        """Returns the means of values, (k, 4, 3), by mass, (k, 3)."""
-        return np.einsum("ka,kai->ki", self.mass, values) / self.mass.sum(axis=1)[:, None]
-
-    def _with_rest_shape(self, model: Model, x: Floats) -> Floats:
-        """Returns positions nearest to x [m], (k, 4, 3), in which no body is deformed by round-off."""
-        rest = model.X[self.nodes]
-        rest_centre, centre = self._mean(rest), self._mean(x)
-        arms = rest - rest_centre[:, None]
-        products = np.einsum("ka,kai,kaj->kij", self.mass, x - centre[:, None], arms)
-        return centre[:, None] + np.einsum("kij,kaj->kai", kabsch_rotation(products), arms)
+        rotate_bodies(self.arrays, floats(v), floats(before), keeps_spin, damping, dt, x, v_end)
+        restore_shapes(self.mass, model.X[self.nodes], x)
+        return x, v_end
 
 
 @dataclass(frozen=True, eq=False)

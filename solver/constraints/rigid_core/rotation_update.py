@@ -66,7 +66,9 @@ def rotate_cores(
         keeps_spin = ~touched[islands] & ~sprung[islands]
         damping = model.mass_damping[nodes[:, 0]]
         x[nodes], v[nodes] = batch.rotated(model, end[1][nodes], before[1][nodes], keeps_spin, damping, dt)
-    for number in np.setdiff1d(np.arange(len(model.cores), dtype=np.int32), in_batch).tolist():
+    is_left = np.ones(len(model.cores), bool)
+    is_left[in_batch] = False
+    for number in np.flatnonzero(is_left).tolist():
         core = model.cores[number]
         body = core_body(model, core, before[0])
         island = int(model.pattern.island_of_row[core.nodes[0]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotates many rigid bodies of four nodes each, at the end of a step that has moved them along straight lines."""
+"""How many rigid bodies of four nodes each move, and how they are rotated at the end of a step (kernels)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...mechanics.elements.nearest_rotation import nearest_rotation
 from ...mechanics.finite_rotation_correction import MIDPOINT_ITERATIONS, solve_symmetric
 from ...runtime.arrays import Floats
 from ...runtime.jit import kernel
@@ -22,6 +23,26 @@ class BatchArrays(NamedTuple):
     centre: Floats
     lever_arms: Floats
     inertia: Floats
+
+
+@kernel()
+def fit_rigid_motions(bodies, v, V, omega):
+    """Writes V [m/s] and ω [rad/s], (k, 3), of the rigid motions with the momenta of velocities v [m/s], (k, 4, 3)."""
+    L = np.empty(3)
+    for body in range(len(v)):
+        _write_momenta(bodies.mass[body], bodies.lever_arms[body], v[body], V[body], L)
+        solve_symmetric(bodies.inertia[body], L, omega[body])
+
+
+@kernel()
+def write_velocities(bodies, V, omega, out):
+    """Writes V + ω × (x − c) [m/s], (k, 4, 3), for V [m/s] and ω [rad/s], (k, 3) each."""
+    for body in range(len(V)):
+        for node in range(NODES):
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                r, w = bodies.lever_arms[body, node], omega[body]
+                out[body, node, i] = V[body, i] + (w[j] * r[k] - w[k] * r[j])
 
 
 @kernel()
@@ -60,18 +81,57 @@ def rotate_bodies(bodies, v, before, keeps_spin, damping, dt, x_out, v_out):
                 v_out[body, node, i] = V[i] + omega[j] * after[k] - omega[k] * after[j]
 
 
+@kernel()
+def restore_shapes(mass, rest, x):
+    """Moves the nodes of bodies, (k, 4, 3) [m], to where their shape at rest comes nearest to them.
+
+    What round-off does to a shape does not add up.
+
+    Args:
+        mass: Of nodes [kg], (k, 4).
+        rest: Where these are at rest [m], (k, 4, 3).
+        x: Changed.
+    """
+    centre, rest_centre, H = np.empty(3), np.empty(3), np.empty((3, 3))
+    for body in range(len(x)):
+        _write_mean(mass[body], x[body], centre)
+        _write_mean(mass[body], rest[body], rest_centre)
+        for i in range(3):
+            for j in range(3):
+                H[i, j] = 0.0
+                for node in range(NODES):
+                    arm = rest[body, node, j] - rest_centre[j]
+                    H[i, j] += mass[body, node] * (x[body, node, i] - centre[i]) * arm
+        a, b, c, d, e, f, g, h, k = nearest_rotation(
+            H[0, 0], H[0, 1], H[0, 2], H[1, 0], H[1, 1], H[1, 2], H[2, 0], H[2, 1], H[2, 2]
+        )
+        for node in range(NODES):
+            r = rest[body, node]
+            p, q, s = r[0] - rest_centre[0], r[1] - rest_centre[1], r[2] - rest_centre[2]
+            x[body, node, 0] = centre[0] + (a * p + b * q + c * s)
+            x[body, node, 1] = centre[1] + (d * p + e * q + f * s)
+            x[body, node, 2] = centre[2] + (g * p + h * q + k * s)
+
+
 @kernel(device_only=True)
-def _write_momenta(mass, arms, v, V, L):
-    """Writes the velocity of the centre of mass [m/s] and the angular momentum about it [kg m²/s], (3,) each."""
+def _write_mean(mass, values, out):
+    """Writes the mean of values, (4, 3), by mass, (3,)."""
     total = 0.0
     for i in range(3):
-        V[i], L[i] = 0.0, 0.0
+        out[i] = 0.0
     for node in range(NODES):
         total += mass[node]
         for i in range(3):
-            V[i] += mass[node] * v[node, i]
+            out[i] += mass[node] * values[node, i]
     for i in range(3):
-        V[i] /= total
+        out[i] /= total
+
+
+@kernel(device_only=True)
+def _write_momenta(mass, arms, v, V, L):
+    """Writes the velocity of the centre of mass [m/s] and the angular momentum about it [kg m²/s], (3,) each."""
+    _write_mean(mass, v, V)
+    L[:] = 0.0
     for node in range(NODES):
         for i in range(3):
             j, k = (i + 1) % 3, (i + 2) % 3
