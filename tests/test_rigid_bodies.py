@@ -358,6 +358,11 @@ def test_many_rigid_bodies_rotate_as_formulas_say(tmp_path: Path, dt: float) -> 
     boxes = [rigid_box((0.2, 0.3, 0.4 + 0.1 * n), (0.5 * n, 0.0, 0.0), key=f"b{n}") for n in range(5)]
     model, random = run_of(tmp_path, *boxes).built.model, np.random.default_rng(1)
     bodies = rigid_body_batch(model, np.arange(5, dtype=np.int32), model.X)
+    for body, core in enumerate(model.cores):
+        one = core_body(model, core, model.X)
+        np.testing.assert_allclose(bodies.centre[body], one.centre, atol=1e-14)
+        np.testing.assert_allclose(bodies.lever_arms[body], one.lever_arms, atol=1e-14)
+        np.testing.assert_allclose(bodies.inertia[body], one.inertia, rtol=1e-12, atol=1e-14)
     V, omega, old = random.normal(size=(3, 5, 3))
     v = bodies.velocities(V, omega)
     np.testing.assert_allclose(v, V[:, None] + np.cross(omega[:, None], bodies.lever_arms), atol=1e-14)

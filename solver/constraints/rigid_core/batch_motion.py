@@ -26,6 +26,35 @@ class BatchArrays(NamedTuple):
 
 
 @kernel()
+def place_bodies(mass, nodes, x, centre, lever_arms, inertia):
+    """Writes centres of mass [m], (k, 3), lever arms [m], (k, 4, 3), and inertias [kg m²], (k, 3, 3), of bodies.
+
+    Args:
+        mass: Of nodes [kg], (k, 4).
+        nodes: Of the bodies, (k, 4).
+        x: Where nodes are [m], (n, 3).
+        centre, lever_arms, inertia: Out, see `RigidBodyBatch`.
+    """
+    for body in range(len(nodes)):
+        arms, J = lever_arms[body], inertia[body]
+        for node in range(NODES):
+            for i in range(3):
+                arms[node, i] = x[nodes[body, node], i]
+        _write_mean(mass[body], arms, centre[body])
+        J[:] = 0.0
+        for node in range(NODES):
+            m = mass[body, node]
+            for i in range(3):
+                arms[node, i] -= centre[body, i]
+            for i in range(3):
+                for j in range(3):
+                    J[i, j] -= m * arms[node, i] * arms[node, j]
+        trace = J[0, 0] + J[1, 1] + J[2, 2]
+        for i in range(3):
+            J[i, i] -= trace
+
+
+@kernel()
 def fit_rigid_motions(bodies, v, V, omega):
     """Writes V [m/s] and ω [rad/s], (k, 3), of the rigid motions with the momenta of velocities v [m/s], (k, 4, 3)."""
     L = np.empty(3)

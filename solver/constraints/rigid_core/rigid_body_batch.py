@@ -16,7 +16,14 @@ import numpy as np
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.frozen_memo import derived
-from .batch_motion import BatchArrays, fit_rigid_motions, restore_shapes, rotate_bodies, write_velocities
+from .batch_motion import (
+    BatchArrays,
+    fit_rigid_motions,
+    place_bodies,
+    restore_shapes,
+    rotate_bodies,
+    write_velocities,
+)
 from .core_dofs import INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS, velocity_matrices
 
 
@@ -46,7 +53,7 @@ class RigidBodyBatch:
     @functools.cached_property
     def arrays(self) -> BatchArrays:
         """The bodies as kernels take them."""
-        return BatchArrays(self.mass, self.centre, self.lever_arms, floats(self.inertia))
+        return BatchArrays(self.mass, self.centre, self.lever_arms, self.inertia)
 
     def motion(self, v: Floats) -> tuple[Floats, Floats]:
         """Returns V [m/s] and ω [rad/s], (k, 3), of the rigid motions with the momenta of velocities, (k, 4, 3)."""
@@ -153,11 +160,9 @@ def rigid_body_batch(model: Model, numbers: Indices, x: Floats) -> RigidBodyBatc
     """Returns some rigid bodies without an axis, those cores of the model, where nodes are at x [m], (n, 3)."""
     whole = rigid_body_nodes(model)
     nodes = whole.nodes[np.searchsorted(whole.numbers, numbers)]
-    mass, own = model.mass[nodes], x[nodes]
-    centre = np.einsum("ka,kai->ki", mass, own) / mass.sum(axis=1)[:, None]
-    arms = own - centre[:, None]
-    second = np.einsum("ka,kai,kaj->kij", mass, arms, arms)
-    inertia = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    mass, count = model.mass[nodes], len(nodes)
+    centre, arms, inertia = np.empty((count, 3)), np.empty((count, 4, 3)), np.empty((count, 3, 3))
+    place_bodies(mass, nodes, floats(x), centre, arms, inertia)
     return RigidBodyBatch(numbers, nodes, mass, centre, arms, inertia)
 
 

@@ -66,7 +66,8 @@ class EdgeContacts:
         is_kept = self.is_movable[found.a] | self.is_movable[found.b]
         is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
         released = np.flatnonzero(self.is_prescribed[found.a] & is_deep & ~self.edges.is_of_sheet[found.b])
-        is_kept[released] &= ~self._is_inverted(found.b[released])
+        if len(released):
+            is_kept[released] &= ~self._is_inverted(found.b[released])
         normal = np.where(self.is_prescribed[found.a, None], -found.normal, found.normal)
         contacts = ContactSet(
             found.id + self.id_offset,
