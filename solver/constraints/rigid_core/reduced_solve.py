@@ -154,7 +154,7 @@ def effective_forces(model: Model, x: Floats, forces: Floats, is_free: Bools) ->
         is_free: Which nodes are not held, (n,).
     """
     out = forces.copy()
-    in_batch = batch_numbers(model.cores, ~is_free)
+    in_batch = batch_numbers(model, ~is_free)
     batch = rigid_body_batch(model, in_batch, x)
     out[batch.nodes] = batch.effective_forces(forces[batch.nodes])
     for number in np.setdiff1d(np.arange(len(model.cores), dtype=np.int32), in_batch).tolist():
