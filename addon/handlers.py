@@ -17,6 +17,7 @@ from .baking import (
     move_caches_on_save,
     play_simulates,
     running_bake_playback,
+    running_bake_poses,
     stale_errors,
 )
 from .baking.addon_session import session
@@ -72,6 +73,7 @@ def blend_import_post(imported: bpy.types.BlendImportContext, *_: object) -> Non
 def undo_pre(*_: object) -> None:
     """An undo step is about to be read."""
     run_control.hide_for_undo()
+    running_bake_poses.hide()
 
 
 @persistent
@@ -108,14 +110,16 @@ def animation_playback_post(_scene: bpy.types.Scene, *_: object) -> None:
 
 @persistent
 def frame_change_pre(scene: bpy.types.Scene, *_: object) -> None:
-    """The playhead has moved, and nothing is evaluated there yet; only a bake by Play looks at it."""
+    """The playhead has moved, and nothing is evaluated there yet."""
     play_simulates.hold(scene)
+    running_bake_poses.follow(scene)
 
 
 @persistent
 def save_pre(path: str = "", *_: object) -> None:
     """The file is about to be written, perhaps to another place."""
     run_control.hide_for_save()
+    running_bake_poses.hide()
     override_saving.store_override_settings(bpy.data.objects)
     move_caches_on_save.before_save(path)
 

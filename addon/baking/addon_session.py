@@ -25,6 +25,7 @@ from ..cache.takes import Take
 from ..evaluation import geometry_update_counter
 from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
+from .baked_bone import BakedBone
 from .check_process import CheckProcess, CheckResult
 from .fibre_search import FibrePreview, FibreSearch
 from .live_state import LiveRun
@@ -52,6 +53,7 @@ class RunningBake:
         cracked_bodies: Keys of the bodies that have cracked by the last frame.
         playhead: The frame to which it moved the playhead last, or None.
         is_playhead_taken: Whether the artist has moved or played since, so that the playhead stays.
+        driven: The bones that its bodies drive, once it has frames.
     """
 
     scene_uid: int
@@ -71,6 +73,7 @@ class RunningBake:
     is_dropped: bool = False
     is_played: bool = False
     is_kept_run: bool = False
+    driven: list[BakedBone] | None = None
 
     @property
     def latest(self) -> RunningBake:

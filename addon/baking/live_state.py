@@ -67,6 +67,28 @@ class DeformingShape:
     count_now: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class DrivenBone:
+    """A bone that a rigid body drives, as the run began.
+
+    Attributes:
+        body: Key of the body.
+        rig, bone: The armature, and the name of the bone.
+        bone_matrix: World ← bone [Blender units], (4, 4).
+        body_matrix: World ← the object of the body, the same units, (4, 4).
+        points: Some vertices of the body, world [Blender units], (k, 3).
+        stride: Every so many vertices are these.
+    """
+
+    body: str
+    rig: ObjectHandle
+    bone: str
+    bone_matrix: Floats
+    body_matrix: Floats
+    points: Floats
+    stride: int
+
+
 @dataclass
 class Grab:
     """A place of a body that is pulled.
@@ -159,6 +181,7 @@ class LiveRun:
         sent: Values that were sent last, by the names of tracks.
         shapes: The colliders that may change their shape.
         shapes_writer: Of these, once the scene is written.
+        driven: The bones that bodies drive, once the scene is written.
         channels: Location, rotation and scale of what may be moved, as they were sent last: by the names of objects,
             values by data path.
         first_channels: The same at the beginning.
@@ -208,6 +231,7 @@ class LiveRun:
     sent: dict[str, Floats] = field(default_factory=dict)
     shapes: list[DeformingShape] = field(default_factory=list)
     shapes_writer: ColliderShapesWriter | None = None
+    driven: list[DrivenBone] = field(default_factory=list)
     channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     first_channels: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()

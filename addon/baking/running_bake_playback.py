@@ -7,13 +7,14 @@ import bpy
 
 from ...solver.bake.cache import layout
 from ...solver.runtime.errors import SinewError
+from ..blender_data import held_transform
 from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
 from ..cache import cache_paths
 from ..cache.bake_passes import body_folder
 from ..objects import roles
 from ..playback import mesh_cache, wrap_motion
-from . import attach_bake, last_failure, playhead, simulate_selected, state_machine, undo_step
+from . import attach_bake, last_failure, playhead, running_bake_poses, simulate_selected, state_machine, undo_step
 from .addon_session import RunningBake, session
 
 
@@ -34,10 +35,12 @@ def show_frames(scene: bpy.types.Scene, bake: RunningBake) -> None:
         _attach_running(scene, bake)
     if scene.frame_current_final >= bake.driver.job.frame - 1:
         mesh_cache.refresh(roles.bodies(scene))
+    running_bake_poses.show(scene, bake)
 
 
 def show_end(scene: bpy.types.Scene, bake: RunningBake) -> None:
     """Lets the bodies play all that was baked, what takes data-blocks in an undo step of its own."""
+    held_transform.let_go_all()
     _write_wrap_motions(scene, bake)
     # where nobody can press undo, nobody needs a step
     attach_bake.attach(scene, detach_missing=bake.is_shown, is_undoable=bpy.app.background)

@@ -17,6 +17,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
+from . import held_transform
 from .animation_curves import action_curves, fill_curve
 from .collider_force_curves import is_force_track
 
@@ -190,13 +191,17 @@ def show(owner: bpy.types.ID) -> None:
 
 
 class HiddenMotion:
-    """Mutes all baked motion of the file for a while, within which Blender draws nothing."""
+    """Mutes all baked motion of the file for a while, within which Blender draws nothing.
+
+    What a live run or a bake that goes on holds is let go; it is held again at the next sample.
+    """
 
     def __init__(self) -> None:
         self._tracks: list[bpy.types.NlaTrack] = []
 
     def hide(self) -> None:
         """Mutes what plays."""
+        held_transform.let_go_all()
         for obj in bpy.data.objects:
             track = find_track(obj) if obj.library is None else None
             if track is not None and not track.mute:

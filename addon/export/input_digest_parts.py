@@ -13,6 +13,7 @@ import numpy as np
 from ...solver.scene.settings.setting import VECTOR_ATTRIBUTE, WEIGHT_GROUP, Setting
 from ...solver.scene.settings.tables import settings_of_role
 from ..blender_data import sinew_modifier
+from ..blender_data.held_transform import artist_constraints
 from ..blender_data.motion_track import unmoved_values
 from ..blender_data.names_at_first_bake import name_at_first_bake
 from ..blender_data.rna_serialisation import INTERFACE_PROPERTIES, Parts, animated_paths, animation_parts, rna_parts
@@ -131,7 +132,7 @@ def object_parts(obj: bpy.types.Object, cut: int | None, waiting: list[bpy.types
         if name not in animated:
             parts.append(f"{name}={_plain_value(unmoved[name] if name in unmoved else getattr(obj, name))}")
     parts.append(repr([list(row) for row in obj.matrix_parent_inverse]))
-    for constraint in obj.constraints:
+    for constraint in artist_constraints(obj):
         parts += rna_parts(constraint, set(), animated, f'constraints["{constraint.name}"].', waiting, unmoved)
     for modifier in list(obj.modifiers)[:cut]:
         parts += rna_parts(modifier, set(), animated, f'modifiers["{modifier.name}"].', waiting)
@@ -229,7 +230,7 @@ def _armature_parts(obj: bpy.types.Object, armature: bpy.types.Armature, waiting
             if path + name not in animated:
                 value = unmoved[path + name] if path + name in unmoved else getattr(bone, name)
                 parts.append(f"{path}{name}={_plain_value(value)}")
-        for constraint in bone.constraints:
+        for constraint in artist_constraints(bone):
             parts += rna_parts(
                 constraint, set(), animated, f'{path}constraints["{constraint.name}"].', waiting, unmoved
             )

@@ -19,7 +19,7 @@ from ..baking.bake_driver import BakeDriver
 from ..baking.child_process import child_command, fallback_command
 from ..baking.live_state import LiveRun
 from ..baking.solver_warm_up import solver_in_waiting
-from ..blender_data import motion_track, rigid_body_world, sinew_modifier
+from ..blender_data import held_transform, motion_track, rigid_body_world, sinew_modifier
 from ..blender_data.object_handle import ObjectHandle
 from ..blender_data.scene_by_session_uid import find_scene
 from ..export import validation
@@ -30,6 +30,7 @@ from ..properties import preferences
 from ..properties.role_definitions import BODY
 from . import (
     deforming_colliders,
+    driven_poses,
     handled_inputs,
     key_hints,
     real_time_tets,
@@ -157,6 +158,7 @@ def _show_newest(run: LiveRun) -> None:
     for key, obj in _objects(run):
         if torn_bodies.follow(run, key, obj, head):
             live_modifier.show_slot(obj, head.slot)
+    driven_poses.show(run, head)
 
 
 def _send_changes(run: LiveRun) -> None:
@@ -239,6 +241,7 @@ def _give_back_to_world(run: LiveRun) -> None:
 def _remove_from_file() -> None:
     """Takes away what shows a run, also from copies that the artist has made meanwhile."""
     live_modifier.remove(obj for obj in bpy.data.objects if obj.library is None and obj.type == "MESH")
+    held_transform.let_go_all()
     torn_mesh_modifier.remove_all()
     if results_while_live.undo_marks():
         for scene in bpy.data.scenes:

@@ -31,7 +31,7 @@ from ..export.export_scene import ExportPart, check_and_save, export_part
 from ..export.input_digest import digests
 from ..export.participants import ParticipantHandles, find_participants
 from ..objects import roles
-from . import deforming_colliders, handled_inputs, moved_channels, settings_of_next_run, torn_bodies
+from . import deforming_colliders, driven_poses, handled_inputs, moved_channels, settings_of_next_run, torn_bodies
 
 WAY_SECONDS = 1.0  # in which flesh comes from its rest pose into that of the present frame
 
@@ -97,6 +97,7 @@ def _write(
     scene = inputs.scene
     run.inputs = handled_inputs.find(inputs, written, folder)
     deforming_colliders.begin(run, inputs, written)
+    driven_poses.begin(run, inputs.bodies, written, inputs.unit)
     controls = handled_inputs.values(run.inputs, scene)
     run.sent = dict(controls)
     run.channels = handled_inputs.first_channels(run.inputs)
