@@ -22,9 +22,10 @@ from ..mechanics.hyperelastic.hyperelastic_bodies import (
 )
 from ..mechanics.hyperelastic.rayleigh_damping import damping_matrix
 from ..mechanics.model import Model
+from ..mechanics.sheets.coupled_bending import CoupledBending, coupled_bending
 from ..mechanics.sheets.sheet_elements import SheetElements
 from ..mechanics.submodel import Submodel, make_submodel
-from ..runtime.arrays import Floats, Indices
+from ..runtime.arrays import Floats, Indices, floats
 from ..scene.flesh import FLESH_TIME_SCHEMES
 from .solver_context import StepWorkspace
 
@@ -147,13 +148,16 @@ class FleshEvaluator:
         arrays = workspace.flesh_arrays.get(group)
         if arrays is None or any(a is not b for a, b in zip(self.rest, arrays.rest, strict=True)):
             Dm_inverse, volume = (_select_rows(values, part.tets) for values in (whole.Dm_inverse, whole.volume))
-            sheets = None if whole.sheets is None else whole.sheets.of_tets(part.tets)
-            model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume, sheets=sheets)
-            if arrays is None:
-                tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
-                arrays = GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)
-                workspace.flesh_arrays[group] = arrays
-            arrays.model, arrays.rest, arrays.x, arrays.moduli = model, self.rest, None, None
+            if arrays is not None and _has_rest(arrays, Dm_inverse, volume, whole.sheets):
+                arrays.rest = self.rest  # other bodies have changed theirs: clay beside it flows
+            else:
+                sheets = None if whole.sheets is None else whole.sheets.of_tets(part.tets)
+                model = replace(part.model, Dm_inverse=Dm_inverse, volume=volume, sheets=sheets)
+                if arrays is None:
+                    tangent, force = np.empty((pattern.block_count, 9)), np.empty((pattern.node_count, 3))
+                    arrays = GroupArrays(model, self.rest, tet_arrays(pattern), tangent, force)
+                    workspace.flesh_arrays[group] = arrays
+                arrays.model, arrays.rest, arrays.x, arrays.moduli = model, self.rest, None, None
         self._work, self.model = arrays, arrays.model
         self.tangent, self.force = self._work.tangent, self._work.force
 
@@ -165,6 +169,11 @@ class FleshEvaluator:
             work.answer = forces_and_tangent(self.model, law, x, self.tangent, self.force, tets, clamp)
             work.x, work.clamp = x.copy(), clamp
         return work.answer
+
+    def coupled_bending(self, x: Floats) -> CoupledBending:
+        """Returns what joins the hinges of sheets, of which there have to be some, at x [m], (n, 3)."""
+        assert self.model.sheets is not None
+        return coupled_bending(self.model.sheets, self.model.tets, floats(x))
 
     def whole_tangent(self, values: Floats) -> tuple[BlockPattern, Floats]:
         """Returns blocks of the group with those of averages at nodes at the last evaluation, and their pattern."""
@@ -210,6 +219,14 @@ class FleshEvaluator:
         model = replace(self.model, stiffness_damping=self.stiffness_damping)  # BDF2 scales it
         law = self.group.law
         damping_matrix(model, x, values, self._work.tets, law.left, law.pressure_modulus)
+
+
+def _has_rest(arrays: GroupArrays, Dm_inverse: Floats, volume: Floats, sheets: SheetElements | None) -> bool:
+    """Whether these are the rest shapes of a group: its own, and the sheets of the whole model."""
+    own = arrays.model
+    return (
+        sheets is arrays.rest[2] and np.array_equal(volume, own.volume) and np.array_equal(Dm_inverse, own.Dm_inverse)
+    )
 
 
 def _select_rows(values: Floats, rows: Indices) -> Floats:

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ...mechanics.finite_rotation_correction import rotation_matrices
 from ...mechanics.model import Model
 from ...mechanics.state import State
+from ...mechanics.state_fields import VELOCITY_CHANGE
 from ...runtime.arrays import Floats, Indices, floats
 from ..point_forces import PointForces
 from ..rigid_core.rigid_body_momentum import CoreBody, core_body
@@ -58,18 +60,31 @@ class JointedCores:
     arms: Floats
 
     def coasted(self, start: State) -> tuple[Floats, Floats]:
-        """Returns where a step ends if nothing acts: displacements along straight lines, and places, (n, 3) each [m].
+        """Returns where a step ends if velocities change as in the step before: displacements along straight lines,
+        and places, (n, 3) each [m].
 
         They are those of the cores; other nodes stay.
         """
         straight, turned = np.zeros_like(start.x), start.x.copy()
+        change = start.fields.get(VELOCITY_CHANGE)
+        v = start.v if change is None else start.v + change
         for body in self.bodies:
             nodes = body.core.nodes
-            V, omega = body.motion(start.v[nodes])
+            V, omega = body.motion(v[nodes])
             straight[nodes] = self.dt * body.velocities(V, omega)
             R = rotation_matrices((self.dt * omega)[None])[0]
             turned[nodes] = body.centre + self.dt * V + body.lever_arms @ R.T
         return floats(straight), floats(turned)
+
+    def bears_explicitly(self, K: Floats) -> bool:
+        """Whether the inertia surely bears K [N m], (b, 3, 3), in the step, by Frobenius norms: most does."""
+        norm = np.sqrt(np.einsum("bij,bij->b", K, K))
+        return bool((self.dt**2 * norm <= MAX_EXPLICIT_RATIO * self.least_inertia).all())
+
+    @cached_property
+    def least_inertia(self) -> Floats:
+        """Least principal moments of inertia [kg m²], (b,)."""
+        return np.linalg.eigvalsh(self.inertia)[:, 0]
 
     def forces(self, pull: Floats) -> PointForces:
         """Returns what is stiff about the cores where joints pull at the second end and push the first [N], (k, 3)."""
@@ -79,6 +94,8 @@ class JointedCores:
             np.add.at(
                 K, self.of_end[number][is_body], geometric_stiffness(sign * pull[is_body], self.arms[number][is_body])
             )
+        if self.bears_explicitly(K):
+            return PointForces()
         K = above_explicit(K, self.inertia, self.dt)
         which = np.flatnonzero(K.any(axis=(1, 2)))
         points = self.points.selected(which)

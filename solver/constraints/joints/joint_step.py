@@ -36,6 +36,7 @@ from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import JOINT_LOAD_FIELD
 from ...runtime.arrays import Bools, Floats, floats
+from ...runtime.row_cross_products import row_cross_products
 from ...scene.joint import AXIS_COUNT, MOTOR_ROWS
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
@@ -182,9 +183,9 @@ class JointStep:
         self.turn_size = np.linalg.norm(turns, axis=2)
         unit = turns / self.turn_size[:, :, None]
         least = np.argmin(np.abs(unit), axis=2)
-        beside = np.cross(unit, np.eye(3)[least])
+        beside = row_cross_products(unit, np.eye(3)[least])
         beside /= np.linalg.norm(beside, axis=2)[:, :, None]
-        self.couple = np.cross(unit, beside)  # d of each angle, (k, 3, 3)
+        self.couple = row_cross_products(unit, beside)  # d of each angle, (k, 3, 3)
         h = rows.size[:, None]
         offsets = [np.zeros_like(places)]
         for row in range(3):

@@ -17,7 +17,7 @@ from ...runtime.arrays import Bools, Floats, Indices, indices
 from .core_dofs import POINT_COUNT, CoreDofs, core_dofs
 from .galerkin_projection import ProjectionArrays, ReducedSystem, project_coupling, reduce_blocks
 from .reduced_pattern import ReducedPattern, ReducedPatterns
-from .rigid_body_batch import BatchDofs, batch_dofs, batch_numbers, rigid_body_batch
+from .rigid_body_batch import BatchDofs, batch_dofs, batch_numbers, cores_outside, rigid_body_batch
 from .rigid_body_momentum import angular_momentum, core_body, mass_mean
 
 NO_MOTION_SHARE = 1.0e-10  # of the largest inertia of a core along its unknowns: those with less do not move it
@@ -72,7 +72,7 @@ def solve_with_cores(
     cores, small = model.cores, patterns.of(pattern, model.cores)
     in_batch = batch_numbers(model, ~is_free)
     batch = batch_dofs(rigid_body_batch(model, in_batch, x), is_free, v)
-    others = np.setdiff1d(np.arange(len(cores), dtype=np.int32), in_batch).tolist()
+    others = cores_outside(in_batch, len(cores))
     ways = [_core_dofs(model, number, x, v, is_free, asked.base_velocity) for number in others]
     arms, given = np.zeros_like(x), np.zeros_like(x)
     arms[batch.bodies.nodes] = batch.bodies.lever_arms
@@ -157,7 +157,7 @@ def effective_forces(model: Model, x: Floats, forces: Floats, is_free: Bools) ->
     in_batch = batch_numbers(model, ~is_free)
     batch = rigid_body_batch(model, in_batch, x)
     out[batch.nodes] = batch.effective_forces(forces[batch.nodes])
-    for number in np.setdiff1d(np.arange(len(model.cores), dtype=np.int32), in_batch).tolist():
+    for number in cores_outside(in_batch, len(model.cores)):
         core, way = model.cores[number], _core_dofs(model, number, x, np.zeros_like(x), is_free, None)
         body, own = way.body, forces[core.nodes]
         of_u = np.concatenate([own.sum(axis=0), angular_momentum(np.ones(len(own)), body.lever_arms, own)])

@@ -156,6 +156,13 @@ def batch_numbers(model: Model, is_held: Bools | None) -> Indices:
     return whole.numbers[held.all(axis=1) | ~held.any(axis=1)]
 
 
+def cores_outside(in_batch: Indices, count: int) -> list[int]:
+    """Returns which of `count` cores are not in a batch, rising."""
+    is_outside = np.ones(count, bool)
+    is_outside[in_batch] = False
+    return np.flatnonzero(is_outside).tolist()
+
+
 def rigid_body_batch(model: Model, numbers: Indices, x: Floats) -> RigidBodyBatch:
     """Returns some rigid bodies without an axis, those cores of the model, where nodes are at x [m], (n, 3)."""
     whole = rigid_body_nodes(model)

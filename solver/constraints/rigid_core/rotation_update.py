@@ -16,7 +16,7 @@ from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, r
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Bools, Floats
-from .rigid_body_batch import batch_numbers, rigid_body_batch
+from .rigid_body_batch import batch_numbers, cores_outside, rigid_body_batch
 from .rigid_body_momentum import (
     CoreBody,
     angular_momentum,
@@ -66,9 +66,7 @@ def rotate_cores(
         keeps_spin = ~touched[islands] & ~sprung[islands]
         damping = model.mass_damping[nodes[:, 0]]
         x[nodes], v[nodes] = batch.rotated(model, end[1][nodes], before[1][nodes], keeps_spin, damping, dt)
-    is_left = np.ones(len(model.cores), bool)
-    is_left[in_batch] = False
-    for number in np.flatnonzero(is_left).tolist():
+    for number in cores_outside(in_batch, len(model.cores)):
         core = model.cores[number]
         body = core_body(model, core, before[0])
         island = int(model.pattern.island_of_row[core.nodes[0]])

@@ -104,7 +104,9 @@ def nearby_points(
     arrays = points.arrays
     if among is not None:
         in_contact = previous.id % len(points)
-        if not np.isin(in_contact, among, assume_unique=True).all():
+        is_among = np.zeros(len(points), bool)
+        is_among[among] = True
+        if not is_among[in_contact].all():
             among = np.union1d(among, in_contact).astype(np.int32)
         previous = replace(previous, id=np.searchsorted(among, in_contact))
         arrays = arrays._replace(tet=arrays.tet[among], weights=arrays.weights[among])  # of the others none is read

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...mechanics.model import Model
 from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.row_cross_products import row_cross_products
 from ..surfaces.collision_surfaces import MAX_CONTACTS_PER_SURFACE
 from ..surfaces.edge_edge_search import EdgeEdgeContacts, EdgeEdgeSearch
 from ..surfaces.sharp_edges import SharpEdges
@@ -125,7 +126,7 @@ class EdgeContacts:
     def _is_inverted(self, edge: Indices) -> Bools:
         """Returns whether the tets of edges are inverted (`release_crushed.py`), (k,)."""
         o, a, b, c = np.moveaxis(self.x[self.model.tets[self.edges.tet[edge]]], 1, 0)
-        return np.einsum("ki,ki->k", np.cross(a - o, b - o), c - o) <= 0.0
+        return np.einsum("ki,ki->k", row_cross_products(a - o, b - o), c - o) <= 0.0
 
     def _pack_place(self, found: EdgeEdgeContacts) -> Floats:
         """Returns `ContactSet.place` of edges: both parameters and the number of the pair, (k, 3)."""

@@ -71,8 +71,9 @@ def find_contacts(
         return _find_contacts(pose, number, points, nearby, previous, collider.thickness)
     first_id, extra, parts = number * len(points), collider.extra_thickness_of(points.tet[nearby.point]), []
     for more in np.unique(extra):
-        own = nearby.select(extra == more)
-        persistent = previous.select(np.isin(previous.id - first_id, own.point))
+        own, is_own = nearby.select(extra == more), np.zeros(len(points), bool)
+        is_own[own.point] = True
+        persistent = previous.select(is_own[previous.id - first_id])
         parts.append(_find_contacts(pose, number, points, own, persistent, collider.thickness + float(more)))
     contacts = ContactSet.concatenate(parts)
     return contacts.select(np.argsort(contacts.id, kind="stable"))

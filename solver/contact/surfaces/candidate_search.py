@@ -18,7 +18,8 @@ from .surface_trees import SurfaceTrees, fit_boxes
 from .swept_paths import SweptPaths, fill_margins, fill_mean_motions, mark_left_pieces
 
 NO_PAIRS = np.zeros(0, np.int32), np.zeros(0, np.int32)
-TASK_COUNT, MIN_ITEMS_PER_TASK, MAX_ITEMS_PER_TASK = 8, 256, 2048  # tasks of threads, and points or edges of each
+# tasks of threads, and points or edges of each: another thread takes longer to begin than 1,024 of them
+TASK_COUNT, MIN_ITEMS_PER_TASK, MAX_ITEMS_PER_TASK = 8, 1024, 2048
 PIECES_PER_TASK = 64  # trees that a thread fits at a time
 INITIAL_PAIRS_PER_ITEM = 8  # pairs per point or edge for which there is room at first
 

@@ -224,6 +224,8 @@ class EdgeEdgeSearch:
             out.sign[:count],
             np.zeros(count),
         )
+        if not count:
+            return found
         order = np.lexsort((found.b, found.a, out.time[:count]))
         found = found.select(order)
         is_crossing = self._planes(found, end)[2] > -MAX_NEW_DEPTH * edges.size[found.b]
@@ -239,7 +241,8 @@ class EdgeEdgeSearch:
 
     def _add_new(self, found: _TrackedEdges, end: Floats, is_active: Bools) -> bool:
         """Adds new pairs, and moves tracked ones that do not push to the place found; returns whether any changed."""
-        found = found.select(~self._is_pushing_sheet(found, is_active))
+        if len(found):
+            found = found.select(~self._is_pushing_sheet(found, is_active))
         if not len(found):
             return False
         both, edges = self.tracked.extend(found), self.edges

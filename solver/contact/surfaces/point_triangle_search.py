@@ -141,6 +141,8 @@ class PointTriangleSearch:
         point, surface, replaced, triangle, place, local, side = (
             np.concatenate(of) for of in zip(*(rows[part] for part in parts), strict=True)
         )
+        if not len(point):
+            return no_tracked_contacts(), replaced
         slot, shift = np.zeros(len(point), np.int32), np.zeros(len(point))
         found = TrackedContacts(point, surface, slot, triangle, place, local, side, shift, shift)
         return add_thickness(self.surfaces, found), replaced

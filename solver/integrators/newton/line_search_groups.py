@@ -9,7 +9,7 @@ from ...constraints.pair_forces import PairForces
 from ...linalg.coupled_islands import island_coupling
 from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Bools, Floats
 from ...runtime.row_dot_products import row_dot_products
 
 
@@ -36,6 +36,23 @@ class CoupledGroups:
             found = np.full(len(starts), -1, np.int64)
             found[np.unique(cluster[self.flesh])] = np.arange(len(np.unique(cluster[self.flesh])), dtype=np.int64)
             self.group_of = found[cluster]
+
+    def nodes_with_sheets(self) -> Bools:
+        """Returns which nodes are of groups with a sheet, (n,)."""
+        out = np.zeros(self.model.node_count, bool)
+        if self.part is None or self.part.model.sheets is None:
+            return out
+        starts = [body.tets.start for body in self.part.model.bodies]
+        own = np.unique(np.searchsorted(starts, self.part.model.sheets.tets, side="right") - 1)
+        flesh = self.flesh[own]
+        bodies = flesh
+        if self.group_of is not None:
+            has_sheet = np.zeros(self.group_of.max() + 2, bool)  # the last one for bodies without a group, −1
+            has_sheet[self.group_of[flesh]] = True
+            bodies = np.flatnonzero(has_sheet[self.group_of])
+        for number in bodies.tolist():
+            out[self.model.bodies[number].nodes] = True
+        return out
 
     def products(self, a: Floats, b: Floats) -> Floats:
         """Returns a·b of every group, (k,), for values of nodes, (n, 3)."""

@@ -22,6 +22,8 @@ from .line_search_groups import CoupledGroups
 from .newton_system import LINEAR_TOLERANCE_SHARE, NewtonSystem
 
 FIRST_FORCING_TERM = 0.01  # share of the residual that the first solve may leave
+RESTING_RESIDUAL = 0.1  # of sheets and what they touch, up to which they hardly move in a step
+RESTING_FORCING_TERM = 0.002  # share that the first solve may leave then, so that none has to follow
 MAX_FORCING_TERM = 0.1  # and others at most
 CLAMPED_FORCING_TERM = 0.2  # share of the residual that a solve by the clamped tangent may leave
 LINEAR_COARSE_RESIDUAL = 0.01  # residual up to which the coarse problem of hierarchical bodies needs no own iterations
@@ -58,12 +60,17 @@ class NewtonStep:
         self.guess, self.initial_direction = floats(state.v), state.fields.get(VELOCITY_CHANGE)
         self.target = self._target(external_forces)
         self.change = np.zeros_like(self.v)
-        self.solves, self.iterations, self.forcing_term = 0, 0, FIRST_FORCING_TERM
+        self.solves, self.iterations = 0, 0
+        self.forcing_term = FIRST_FORCING_TERM
         if self.system.once and not self.system.energy_evaluator:
             self.forcing_term = LINEAR_TOLERANCE_SHARE * settings.tolerance
         self.clamp, self.is_definite = True, True
         self.system.evaluate(self.x, self.v, external_forces, self.is_free)
         self.residual = self.system.residual()
+        if model.sheets is not None:
+            of_sheets = self.system.residual_of(self.coupled_groups.nodes_with_sheets())
+            if of_sheets <= RESTING_RESIDUAL:
+                self.forcing_term = RESTING_FORCING_TERM
 
     def solve(self) -> bool:
         """Computes the next iterate; returns whether any body moved.
@@ -124,13 +131,14 @@ class NewtonStep:
         Where tets are compressed, the clamped tangent is too stiff, and an iteration leaves half of the residual.
         """
         system = self.system
-        d, solved = system.direction(self.x, self.is_free, guess, self.initial_direction, self.forcing_term)
+        asked = self.x, self.is_free, guess, self.initial_direction, self.forcing_term, self.coupled_groups
+        d, solved = system.direction(*asked)
         self.iterations += solved.iterations
         if self.clamp or (solved.converged and (self.coupled_groups.products(d, system.r) >= 0.0).all()):
             return d
         self.clamp, self.is_definite = True, False
         system.evaluate(self.x, self.v, self.external_forces, self.is_free)
-        d, solved = system.direction(self.x, self.is_free, guess, self.initial_direction, self.forcing_term)
+        d, solved = system.direction(*asked)
         self.iterations += solved.iterations
         return d
 

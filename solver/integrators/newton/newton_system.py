@@ -19,6 +19,7 @@ import numpy as np
 from ...constraints.external_forces import ExternalForces
 from ...constraints.rigid_core import LinearSystem, effective_forces, nodes_with_cores, nodes_with_hinges
 from ...linalg.pcg import SolveResult
+from ...mechanics.sheets.coupled_bending import CoupledBending
 from ...mechanics.submodel import Submodel
 from ...mechanics.vertex_warp import ghost_impulse, is_any_warped, is_unsymmetric
 from ...runtime.arrays import Bools, Floats, floats
@@ -36,8 +37,10 @@ from ..system.external_blocks import (
 )
 from ..system.right_hand_side import NORM_FLOOR_SHARE, write_gravity_impulse
 from ..system.solve_system import solve_system
+from .bending_correction import INNER_TOLERANCE, BendingCorrection
 from .constant_terms import ConstantTerms
 from .elastic_energies import EnergyEvaluator
+from .line_search_groups import CoupledGroups
 from .two_ring_tangent import WideTangent, body_slices
 
 # Share of the tolerance to which linear systems are solved, so that the residual is within it afterwards
@@ -167,6 +170,12 @@ class NewtonSystem:
         """Returns the largest ‖r‖ / `scale` of the islands; infinite where it is not finite."""
         return self._largest(self.sizes())
 
+    def residual_of(self, which: Bools) -> float:
+        """Returns the same of the islands of some nodes, (n,); 0 for none."""
+        own = np.zeros(len(self.scale), bool)
+        own[self.model.pattern.island_of_row[which]] = True
+        return self._largest(np.where(own, self.sizes(), 0.0))
+
     def _largest(self, size: Floats) -> float:
         """Returns the largest size / `scale` of the islands, (k,); infinite where it is not finite."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -202,7 +211,13 @@ class NewtonSystem:
         return self._norms(~is_fixed * (self.r - self._times(d * is_fixed)))
 
     def direction(
-        self, x: Floats, is_free: Bools, guess: Floats, initial_direction: Floats | None, forcing_term: float
+        self,
+        x: Floats,
+        is_free: Bools,
+        guess: Floats,
+        initial_direction: Floats | None,
+        forcing_term: float,
+        groups: CoupledGroups,
     ) -> tuple[Floats, SolveResult]:
         """Returns δ [m/s], (n, 3), with A δ = r up to a share of r, and how that solve went.
 
@@ -212,6 +227,7 @@ class NewtonSystem:
             guess: A first guess, and δ of the fixed nodes, (n, 3).
             initial_direction: From the guess, a direction in which δ is likely to lie, (n, 3).
             forcing_term: Share of ‖r‖ that may be left, but the solve ends at the tolerance of the settings.
+            groups: Groups of bodies that are coupled.
         """
         norm_floor = LINEAR_TOLERANCE_SHARE * self.settings.tolerance / forcing_term * self.scale
         whole = LinearSystem(
@@ -229,7 +245,11 @@ class NewtonSystem:
             tied_nodes=self.external_forces.tied_nodes,
         )
         if self.wide_tangent is None or not self.is_apart:
-            return whole.v, self._solve(whole)
+            found = self._solve(whole)
+            if not (self.evaluator and self.group and self.evaluator.model.sheets):
+                return whole.v, found
+            bending = self.evaluator.coupled_bending(x[self.group.part.nodes])
+            return self._correct_bending(bending, whole, found, groups)
         own, wide = self.wide_tangent.nodes, self.wide_tangent
         part = replace(
             whole,
@@ -253,6 +273,41 @@ class NewtonSystem:
             whole, pattern=self.model.pattern, values=self.values, b=self.r * others[:, None], is_free=others
         )
         return whole.v, SolveResult.merge(found, self._solve(rest))
+
+    def _correct_bending(
+        self, bending: CoupledBending, asked: LinearSystem, found: SolveResult, groups: CoupledGroups
+    ) -> tuple[Floats, SolveResult]:
+        """Returns δ with hinges of sheets that resist together, after a solve where each resists alone."""
+        assert self.group is not None
+        is_free, results, nodes = asked.is_free, [found], self.group.part.nodes
+        enough = asked.tolerance * np.maximum(self.sizes(), asked.norm_floor)
+
+        def times(v: Floats) -> Floats:
+            out = self._times(v)
+            coupled = np.zeros_like(out)
+            coupled[nodes] = self.dt * self.dt * bending.times(floats(v[nodes]))
+            if self.model.bound is not None:
+                self.model.bound.hand_down(coupled)
+            out = (out + coupled) * is_free[:, None]
+            return effective_forces(self.model, self.x0, out, is_free) if self.model.cores else out
+
+        def solve(r: Floats) -> Floats:
+            part = replace(
+                asked,
+                b=r,
+                v=np.zeros_like(r),
+                tolerance=INNER_TOLERANCE,
+                norm_floor=enough / INNER_TOLERANCE,
+                initial_direction=None,
+            )
+            results.append(self._solve(part))
+            return part.v
+
+        correction = BendingCorrection(
+            times, solve, lambda r: bool((self._norms(r) <= enough).all()), groups, groups.nodes_with_sheets()
+        )
+        d = correction.direction(asked.v, self.r, is_free)
+        return d, replace(found, iterations=sum(each.iterations for each in results))
 
     def coarse_motion(self, is_free: Bools) -> Floats:
         """Returns the velocities [m/s], (n, 3), that solve the coarse problems of hierarchical bodies."""

@@ -4,8 +4,8 @@
 A hinge with the dihedral angle θ at its edge, and θ₀ at rest, is bent by φ = θ − θ₀. It has the energy ½ M φ, with its
 moment M (`bending_flexibility.py`), beside that of those of its triangles that belong to it. All is computed in the
 places d of its nodes 1, 2 and 3 relative to node 0, and the Hessian in d is made positive semi-definite as a whole:
-what is pressed does no harm where the rest outweighs it. In it angles resist each for itself, with k φ, and so Newton's
-method takes more iterations where bending outweighs inertia; forces and energies are exact.
+what is pressed does no harm where the rest outweighs it. In it angles resist each for itself, with k φ, and Newton's
+method adds what joins them (`coupled_bending.py`); forces and energies are exact.
 
 What is left is the record of a tet (`mechanics/hyperelastic/tet_kernels.py`): forces on nodes 1 to 3, and six blocks.
 """

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ...runtime.row_cross_products import row_cross_products
 from ..tet_quality import DEGENERATE_TET_RATIO
 from .box_tree import LEAF_SIZE
 
@@ -29,8 +30,7 @@ def barycentric_rows(nodes: Floats, tets: Indices) -> tuple[Floats, Floats]:
     """
     corner = nodes[tets]
     edges = corner[:, 1:] - corner[:, :1]
-    normals = np.stack([np.cross(edges[:, 1], edges[:, 2]), np.cross(edges[:, 2], edges[:, 0]),
-                        np.cross(edges[:, 0], edges[:, 1])], axis=1)  # fmt: skip
+    normals = row_cross_products(edges[:, (1, 2, 0)], edges[:, (2, 0, 1)])
     six_volumes = np.einsum("mi,mi->m", edges[:, 0], normals[:, 0])
     first, second, third = np.einsum("mki,mki->km", edges, edges)
     longest = np.sqrt(np.maximum(np.maximum(first, second), third))

@@ -31,6 +31,11 @@ def run_parts(count: int, work: Callable[[int], None]) -> None:
 
     For kernels of less than a millisecond, called again and again: nobody waits for a thread that has not begun.
     """
+    helpers = min(thread_count(), count) - 1
+    if helpers <= 0:
+        for part in range(count):
+            work(part)
+        return
     numbers, ended, failed = itertools.count(), SimpleQueue[int | BaseException](), Event()
 
     def run() -> int:
@@ -50,7 +55,7 @@ def run_parts(count: int, work: Callable[[int], None]) -> None:
         except BaseException as error:
             ended.put(error)
 
-    start_in_background(min(thread_count(), count) - 1, help_out)
+    start_in_background(helpers, help_out)
     WAKEUP_COUNTER[0] += 1
     left = count - run()
     while left > 0:
