@@ -76,15 +76,15 @@ class JointedCores:
             turned[nodes] = body.centre + self.dt * V + body.lever_arms @ R.T
         return floats(straight), floats(turned)
 
-    def bears_explicitly(self, K: Floats) -> bool:
-        """Whether the inertia surely bears K [N m], (b, 3, 3), in the step, by Frobenius norms: most does."""
-        norm = np.sqrt(np.einsum("bij,bij->b", K, K))
-        return bool((self.dt**2 * norm <= MAX_EXPLICIT_RATIO * self.least_inertia).all())
+    def _bears_explicitly(self, K: Floats) -> bool:
+        """Whether the inertia bears K [N m], (b, 3, 3), in the step by Frobenius norms, as it does most often."""
+        inner = self._inverse_factor @ K @ self._inverse_factor.transpose(0, 2, 1)
+        return bool((self.dt**4 * np.einsum("bij,bij->b", inner, inner) <= MAX_EXPLICIT_RATIO**2).all())
 
     @cached_property
-    def least_inertia(self) -> Floats:
-        """Least principal moments of inertia [kg m²], (b,)."""
-        return np.linalg.eigvalsh(self.inertia)[:, 0]
+    def _inverse_factor(self) -> Floats:
+        """L⁻¹ of the inertia L Lᵀ, (b, 3, 3)."""
+        return floats(np.linalg.inv(np.linalg.cholesky(self.inertia)))
 
     def forces(self, pull: Floats) -> PointForces:
         """Returns what is stiff about the cores where joints pull at the second end and push the first [N], (k, 3)."""
@@ -94,7 +94,7 @@ class JointedCores:
             np.add.at(
                 K, self.of_end[number][is_body], geometric_stiffness(sign * pull[is_body], self.arms[number][is_body])
             )
-        if self.bears_explicitly(K):
+        if self._bears_explicitly(K):
             return PointForces()
         K = above_explicit(K, self.inertia, self.dt)
         which = np.flatnonzero(K.any(axis=(1, 2)))
