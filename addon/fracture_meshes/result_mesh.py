@@ -100,12 +100,17 @@ def add_layer(mesh: bpy.types.Mesh, layer: Layer, values: npt.NDArray) -> None:
 
 
 def _add_face_attributes(mesh: bpy.types.Mesh, values: BrokenMeshValues, source: SourceMesh) -> None:
-    """Adds slots and the face attributes "broken", "piece" and "opens"."""
-    result = values.result
-    for material in source.materials or [None]:
+    """Adds slots and the face attributes "broken", "piece" and "opens".
+
+    What has no broken faces, as a torn sheet, has the slots of its render mesh alone.
+    """
+    result, slots = values.result, values.slots
+    materials = source.materials or [None]
+    for material in materials:
         mesh.materials.append(material)
-    mesh.materials.append(None)
-    slots = np.where(result.is_broken, np.int32(broken_slot(mesh)), values.slots)
+    if result.is_broken.any():
+        mesh.materials.append(None)
+        slots = np.where(result.is_broken, np.int32(len(materials)), slots)
     for name, kind, found in (
         (MATERIAL_ATTRIBUTE, "INT", slots.astype(np.int32)),
         (BROKEN_ATTRIBUTE, "BOOLEAN", result.is_broken),
@@ -115,8 +120,11 @@ def _add_face_attributes(mesh: bpy.types.Mesh, values: BrokenMeshValues, source:
         mesh.attributes.new(name, kind, "FACE").data.foreach_set("value", np.ascontiguousarray(found))
 
 
-def broken_slot(mesh: bpy.types.Mesh) -> int:
-    """Returns the slot of the broken faces: the last one."""
+def broken_slot(mesh: bpy.types.Mesh) -> int | None:
+    """Returns the slot of the broken faces, the last one, or None where there are none, as in a torn sheet."""
+    found = mesh.attributes.get(BROKEN_ATTRIBUTE)
+    if found is None or not read_property(found.data, "value", np.bool_).any():
+        return None
     return len(mesh.materials) - 1
 
 

@@ -153,8 +153,10 @@ def remove(results: Iterable[bpy.types.Object]) -> None:
 
 
 def use_material(made: bpy.types.Object, chosen: bpy.types.Material | None) -> None:
-    """Assigns the artist's material, or a plain one, to the broken faces."""
+    """Assigns the artist's material, or a plain one, to the broken faces, if there are any."""
     slot = result_mesh.broken_slot(made.data)
+    if slot is None:
+        return
     material = chosen if chosen is not None else plain_material()
     if made.data.materials[slot] != material:
         made.data.materials[slot] = material
