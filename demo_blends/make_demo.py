@@ -55,6 +55,7 @@ SCENES = (
     "curtain_on_rings",
     "plates_on_cloth",
     "stretched_sheet",
+    "small_fast_ball",
 )
 SHEET_PICTURES = 9
 

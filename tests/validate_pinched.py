@@ -22,6 +22,7 @@ from fixtures.sheets import grid
 from fixtures.shells import unit_sphere
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.scene.contact import Collider
+from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.meshing import Meshing
 from sinew.solver.scene.scene import Body, Material
 from sinew.solver.scene.sheet_presets import SHEET_PRESETS
@@ -52,6 +53,11 @@ def slab() -> Body:
     made = block((2, 20, 20), lengths, at=(-0.02, -0.2, HEIGHT - 0.2), key="slab", material=jelly)
     top = np.flatnonzero(made.vertices[:, 2] > HEIGHT + 0.2 - 1e-9).astype(np.int32)
     return replace(made, pinned=top, pin_weights=np.ones(len(top)))
+
+
+def posed_slab() -> Body:
+    """Returns the same slab as flesh that follows the pose: it is at rest in every sample."""
+    return replace(slab(), flesh=Flesh(), material=Material(2.0e4, 0.4, 1000.0))
 
 
 def pinched(folder: Path, body: Body) -> Run:
@@ -119,3 +125,31 @@ def test_what_is_pinched_rests_between(tmp_path: Path, make) -> None:
     reach(SECTION, f"{name}: edges a second after they part, off those never pinched", f"{off:.1%}", "5 %", off < 0.05)
     bad = sum(report.not_converged for report in run.reports)
     reach(SECTION, f"{name}: steps that did not converge", bad, 0, bad == 0)
+
+
+def test_posed_flesh_comes_through_a_pinch(tmp_path: Path) -> None:
+    """Flesh that follows a pose has no friction: nothing holds it between the spheres, which press it out sideways."""
+    body = posed_slab()
+    run = pinched(tmp_path, body)
+    run.advance(round(OPENS * FPS) - 1)
+    x = run.render[body.key]
+    name = f"posed slab, spheres overlap by {1e3 * OVERLAP:g} mm"
+    middle = float(abs(x[:, 0].mean()) / OVERLAP)
+    reach(
+        SECTION,
+        f"{name}: its middle from the plane between them, of the overlap",
+        f"{middle:.1%}",
+        "5 %",
+        middle < 0.05,
+    )
+    deep = run.reports[-1].deepest_contact / OVERLAP  # in both at once it is half at least
+    reach(SECTION, f"{name}: its deepest point in a sphere, of the overlap", f"{deep:.0%}", "100 %", 0.0 < deep < 1.0)
+    run.advance(round(END * FPS) - run.frame)
+    x = run.render[body.key]
+    free = run_of(tmp_path / "free", body, frame_end=round(END * FPS) + 1)
+    free.advance(run.frame - 1)
+    rest, now, alone = (edges(body, points) for points in (body.vertices, x, free.render[body.key]))
+    off = float(np.abs(now - alone).max() / rest.min())
+    reach(SECTION, f"{name}: edges after they part, off those never pinched", f"{off:.1%}", "5 %", off < 0.05)
+    bad = sum(report.poses_not_converged for report in run.reports)
+    reach(SECTION, f"{name}: poses that did not come to rest", bad, 0, bad == 0)

@@ -428,6 +428,13 @@ PINNED = {
             }
         },
     ),
+    "small_fast_ball": (
+        32,
+        {
+            "With Detail": {"tets": (448, 0.5), "detail_particles": (168, 60), "x_at_the_end": (0.81, 0.06)},
+            "Without Detail": {"tets": (448, 0.5), "x_at_the_end": (0.565, 0.03)},  # its ball is inside, and stops
+        },
+    ),
     "ragdoll_flesh": (
         24,
         {
