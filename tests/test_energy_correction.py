@@ -12,6 +12,7 @@ from fixtures.contact_scenes import NOTHING
 from fixtures.corotational_bars import forces_in
 from fixtures.energy_measures import elastic_energy, energy
 from fixtures.scenes import JELLY, Run, block, pose, rotation
+from fixtures.shells import unit_sphere
 from fixtures.tet_meshes import bar
 from sinew.solver.integrators.system.step_matrix import compute_element_records
 from sinew.solver.mechanics.elements.strain_energy import stored_energy
@@ -155,3 +156,18 @@ def test_free_motion_of_what_touches_is_as_it_was(tmp_path, monkeypatch) -> None
     damped = np.exp(-0.5 * JELLY.mass_damping)
     assert np.diff(energies).max() < 1e-6 * energies[0]
     assert (mass @ run.state.v / mass.sum())[2] == pytest.approx(2.0 * damped, rel=1e-6)
+
+
+def test_round_off_of_what_is_weightless_and_at_rest_halves_no_step(tmp_path, monkeypatch) -> None:
+    """It has no energy of which a gain could be a share: a head beside a ball took seven minutes for a frame."""
+    monkeypatch.setattr(step_verdict, "ENERGY_CHECK_RESIDUAL", -1.0)  # all steps are weighed
+    body = block((4, 4, 4), at=(0.3, 0.7, 0.1), turn=rotation((1, 2, 3), 0.7))
+    height = body.vertices[:, 2]
+    held = np.flatnonzero(height > np.quantile(height, 0.9)).astype(np.int32)
+    body = replace(body, pinned=held, pin_weights=np.ones(len(held)))
+    vertices, triangles = unit_sphere(3)
+    below = body.vertices[np.argmin(height)] - [0.0, 0.0, 0.25]
+    ball = Collider("ball", "Ball", "mesh", 0.2 * vertices + below, triangles)
+    run = Run(tmp_path, Scene((body,), (ball,), Settings(frame_end=3, gravity=NOTHING)))
+    run.advance()
+    assert run.reports[-1].solves == run.scene.settings.substeps

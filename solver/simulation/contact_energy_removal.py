@@ -34,6 +34,7 @@ MIN_ENERGY_RATIO = 1.0e-6  # excess over the kinetic energy within a group from 
 MIN_FIXED_DISPLACEMENT = 1.0e-9  # displacement of fixed nodes in a step from which they do work [m]
 MAX_ENERGY_GAIN_RATIO = 0.02  # excess over the kinetic and elastic energy of a group from which a step failed
 HEIGHT_TOLERANCE = 1.0e-4  # height, in sizes of bodies, by which excess energy may lift a group
+STRAIN_ROUND_OFF = 1.0e-12  # strain whose energy any group may gain: what is weightless and at rest has nothing else
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +156,7 @@ def energy_gain_in_step(
     weight = np.add.reduceat(model.mass * model.gravity_scale, first) * np.linalg.norm(gravity)
     row_of_tet = row[model.tets[:, 0]]
     own += weight * HEIGHT_TOLERANCE * np.cbrt(np.bincount(row_of_tet, model.volume, count))
+    own += STRAIN_ROUND_OFF**2 * np.bincount(row_of_tet, model.mu * model.volume, count)
     tolerance = floats(np.bincount(group, own, count))
     tolerance[group[_resolving_islands(contacts, model, before)]] = np.inf
     return EnergyGain(group[row], gained, separated, support_velocity, tolerance)
