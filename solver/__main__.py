@@ -20,6 +20,7 @@ from .cli import commands
 from .runtime.cancellation import sigterm_as_interrupt
 from .runtime.errors import Cancelled, SinewError, SolveFailed, overriding_next_steps
 from .runtime.event_stream import EventStream, escape_unprintable_output
+from .runtime.freed_memory import keep_freed_memory
 
 PROGRAM = "sinew"
 EPILOG = "sinew bake and sinew attach work on .blend files. They need Blender's Python or the bpy wheel."
@@ -36,6 +37,7 @@ class OneLineParser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command in `arguments` (None: those of this process) and returns its exit code."""
     escape_unprintable_output()
+    keep_freed_memory()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         options = _parser(words).parse_args(words)

@@ -9,7 +9,7 @@ import pytest
 from fixtures.flesh_contact_scenes import RADIUS, arm, box, flesh, passed_through
 from fixtures.scenes import block
 from sinew.solver.linalg import pcg
-from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
+from sinew.solver.linalg.block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from sinew.solver.mesh.geometry.winding_number import winding_numbers
 from sinew.solver.quasistatic.contact import contact_penalty_at_poses, exit_projection
 from sinew.solver.quasistatic.contact.linearised_contacts import MAX_FORCE_DEPTH, find_linearised_contacts
@@ -200,7 +200,7 @@ def test_the_wider_matrix_is_solved_as_its_dense_twin():
         np.array([0, 3, 7]), np.array([0, n - 1, 5, 2, n - 2, 0, 7], np.int32),
         np.array([1.0, -0.4, -0.6, 0.5, -0.25, -0.5, 0.25]), 10.0 * RNG.standard_normal((2, 3)),
     )  # fmt: skip
-    widening = CoupledPattern(model.pattern)
+    widening = CoupledPattern(model.pattern, PcgWorkspace())
     pattern, wide = widening.extend(values, ties)
     K += dense(ties, n)
     found = np.zeros((3 * n, 3 * n))

@@ -43,7 +43,7 @@ def pressed():
         np.tile([np.sqrt(30.0 * YOUNGS_MODULUS), 0.0, 0.0], (count, 1)),
     )
     is_free = model.X[:, 2] > 0.5
-    pattern, values = CoupledPattern(model.pattern).extend(stiffness(model), ties)
+    pattern, values = CoupledPattern(model.pattern, PcgWorkspace()).extend(stiffness(model), ties)
     b = np.random.default_rng(3).normal(size=model.X.shape)
     return model, BlockSystem(pattern, values, b, is_free)
 

@@ -19,6 +19,7 @@ from sinew.solver.quasistatic.equilibrium import MAX_FORCING_TERM_OF_MUSCLES
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
+from sinew.solver.runtime.freed_memory import keep_freed_memory
 from sinew.solver.runtime.threads.thread_count import thread_count
 from sinew.solver.simulation.current_model import present_flesh
 from sinew.solver.simulation.simulation import Simulation
@@ -217,6 +218,7 @@ def run(quick: bool) -> Result:
     """Measures the curl of the biceps, then the first frames of the arm, then those of a finer arm."""
     if not demo_scenes.can_run():
         return Result([missing_peer_row("muscles", f"{FRAMES_PER_SECOND:g} frames a second", "bpy", line=LINE)])
+    keep_freed_memory()  # as the process of a bake does
     sizes = (None, None) if quick else (MUSCLE_TET_SIZE, ARM_TET_SIZE)
     with tempfile.TemporaryDirectory(prefix="sinew-muscles-") as name:
         folder = Path(name)

@@ -91,16 +91,16 @@ CouplingArrays = kernel_tuple("CouplingArrays", NodeCouplings)
 class CoupledPattern:
     """The pattern extended by the blocks of couplings, kept while these couple the same nodes."""
 
-    def __init__(self, pattern: BlockPattern) -> None:
-        self.pattern = pattern
+    def __init__(self, pattern: BlockPattern, workspace: PcgWorkspace) -> None:
+        """Takes the pattern, and whose array the blocks are written to."""
+        self.pattern, self._workspace = pattern, workspace
         self.coupled_nodes: tuple[bytes, bytes] | None = None
         self.wide = WidenedPattern(pattern, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
-        self._workspace = PcgWorkspace()
 
     def extend(self, values: Floats, couplings: NodeCouplings) -> tuple[BlockPattern, Floats]:
         """Returns the pattern and the blocks of the matrix `values`, (b, 9), with the couplings added, (b', 9).
 
-        The next call overwrites the blocks.
+        The next call with the same workspace overwrites the blocks.
         """
         coupled_nodes = couplings.start.tobytes(), couplings.nodes.tobytes()
         if coupled_nodes != self.coupled_nodes:

@@ -307,7 +307,7 @@ class NewtonIterate:
         if ties is None:
             return pattern, values, self.lattices
         if self.coupled_pattern is None or self.coupled_pattern.pattern is not pattern:
-            self.coupled_pattern = CoupledPattern(pattern)
+            self.coupled_pattern = CoupledPattern(pattern, self.workspace)
         return *self.coupled_pattern.extend(values, ties), replace(self.lattices, has_couplings=True)
 
     def _slope(self, d: Floats) -> float:
