@@ -22,6 +22,8 @@ from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.input_digest import digests
 from sinew.addon.live import run_control
 
+pytestmark = pytest.mark.slow
+
 CLOSE = 2.0e-5
 
 
