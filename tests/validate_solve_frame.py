@@ -117,7 +117,7 @@ def test_twelve_spindles_take_less_than_eight_seconds() -> None:
 
 @pytest.mark.timed
 @pytest.mark.xfail(
-    reason="two muscles chatter against each other: 40 to 75 Newton iterations, 8 to 17 s of processor time"
+    reason="40 to 75 Newton iterations, most of them on the way, 8 to 17 s of processor time; see Rejected ideas"
 )
 @pytest.mark.parametrize("frame", [5, 20])
 def test_the_muscles_of_arm_layers_take_less_than_eight_seconds(frame: int, monkeypatch: pytest.MonkeyPatch) -> None:

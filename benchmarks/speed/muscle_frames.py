@@ -242,6 +242,8 @@ BENCHMARK = Benchmark(
     what="The biceps of the demo biceps_curl with tets of 8.15 mm through its curl, frames 2 to 28, median. The twelve "
     "muscles of the demo arm_layers, in contact with each other and with the bones, as the demo is (frames 2 to 6, "
     f"medians), and with tets of 5.1 mm (frames 2 to {FINE_ARM_FRAMES}). Presets, tolerances and all else are those of "
-    "the demos.",
+    "the demos. Of the curl's time on the main thread 40 % are linear solves, 27 % forces, tangents and energies of "
+    "tets, 18 % contacts, links and stretch limits, 5 % the motion of starts along with bones, 10 % the rest (profiled "
+    "on 11-30): the gap to the least, which is that of the frame with the fewest iterations, has no single cause.",
     run=run,
 )

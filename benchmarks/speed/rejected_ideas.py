@@ -100,4 +100,29 @@ REJECTED_IDEAS: tuple[str, ...] = (
     "too, but join nodes that share no tet.",
     "Bending solved to 3 or 10 % of the residual instead of as far as all else: 320 and 384 instead of 316 Newton "
     "iterations of draped leather, in as much processor time.",
+    "Closest places of sliding links kept on all faces that a point went to and fro between in the last eight "
+    "evaluations, each with its share of the stiffness: a biceps in its fat takes 38 and 36 instead of 35 and 38 "
+    "Newton iterations in the two frames where it slides along creases, and ends as far from its rest as with one "
+    "face.",
+    "Whole steps in the first iteration of a muscle's solve, where the line search cuts it since it passes through a "
+    "bone: 66 instead of 76 iterations of Solve This Frame at frame 20 of the arm, but 164 instead of 110 in the curl "
+    "of one muscle, which takes 38 instead of 6 where it first touches.",
+    "Fewer starts of a pose among which the energy chooses: with links alone 77, with the uniform motion alone 74, "
+    "with both 109, with motion and half of it 85 instead of 76 iterations at frame 20 of the arm. They differ by "
+    "what the last pose takes, 16 to 54.",
+    "Looser brackets for steps in contact: 71 to 90 instead of 76 iterations there, in 16.0 to 17.9 instead of 17.1 s "
+    "of processor time.",
+    "Six, eight or 24 poses instead of twelve on the way of Solve This Frame, at rest to 0.3 to 0.99: 69 to 85 "
+    "iterations instead of 76 at frame 20, in 12.9 (six, to 0.6) to 18.7 s (24) of processor time instead of 16 to "
+    "17. Six may gain something, but were not tried at other frames.",
+    "L-BFGS for muscles with the tangent of a solve's start, solved to 0.01, as its first approximation: in frame 9 "
+    "of the curl the residual is 7e-3 after 100 iterations with five pairs of steps, 3e-2 without any; Newton's "
+    "method has 1e-3 after 14. An iteration without a tangent saves 9 of 42 ms.",
+    "Tangents of those tets of muscles alone that have deformed since their last one: between two tangents of the "
+    "curl F changes by more than 0.003 in 63 % of the tets, by more than 0.01 in 32 %. With the coarser bound that "
+    "saves at most a seventh of an iteration.",
+    "One Newton iteration a frame in place of a pose at rest, as one implicit step of heavy damping would be: the "
+    "curl of one muscle takes 5.2 instead of 9.1 s of processor time (two iterations in most frames, since penalties "
+    "are raised), and is 4 to 8 % of its size off the poses in the mean from its twentieth frame on, up to 10 %. With "
+    "two (four): 8.3 s and 3 to 5 %.",
 )
