@@ -52,7 +52,8 @@ def test_folds_flow_as_their_equation_says(hardening: float, most: float) -> Non
         now = np.clip(now, -np.maximum(most / c, before), np.maximum(most / c, before))
         expected_flow += c * np.abs(now - expected)
         expected = now
-    flow_folds(model.tets, c, rest, x, limits(len(c), yields, rate, most, hardening), dt, stays, flowed)
+    none, bounds = np.zeros(len(c)), limits(len(c), yields, rate, most, hardening)
+    flow_folds(model.tets, c, rest, none, x, bounds, dt, stays, flowed)
     assert np.abs(expected - angles).max() > 0.01 and (np.abs(expected) > before + 0.01).any()
     np.testing.assert_allclose(stays, expected, atol=2e-3 * np.abs(expected).max())
     if most > 1.0:
@@ -83,7 +84,8 @@ def test_a_fold_that_stays_is_at_rest_and_never_closes_on_itself() -> None:
     c = strains_per_angle(X, triangles, THICKNESS, False)
     state = State(x, np.zeros_like(x), fields={FOLD_ANGLE: np.zeros(len(c)), FOLD_FLOWED: np.zeros(len(c))})
     rest = model.sheets.hinges.rest_angle
-    flow_folds(model.tets, c, rest, x, limits(len(c), 0.0, 1e6, 99.0, 0.0), 1.0, *state.fields.values())
+    none, bounds = np.zeros(len(c)), limits(len(c), 0.0, 1e6, 99.0, 0.0)
+    flow_folds(model.tets, c, rest, none, x, bounds, 1.0, *state.fields.values())
     assert np.abs(state.fields[FOLD_ANGLE]).max() == pytest.approx(MAX_FOLD)
     folded = with_folds(model, state)
     assert energy_of(folded, x) < 0.01 * energy_of(model, x)

@@ -29,6 +29,8 @@ PLASTIC_STRAIN = "tet.plastic_strain"  # of the additive law as xx, yy, zz, xy, 
 # mechanics/sheets/plastic_folds.py
 FOLD_ANGLE = "tet.fold_angle"  # by which the angle at rest of a hinge has changed for good, (m,)
 FOLD_FLOWED = "tet.fold_flowed"  # the strain at its surface that has flowed, (m,)
+# mechanics/sheets/hinge_turns.py
+HINGE_BEND = "tet.hinge_bend"  # φ of hinges that are bent by more than a quarter turn, 0 of others [rad], (m,)
 # simulation/features/materials.py
 MATERIAL_FIELD = "material.{key}"  # values of a body whose material has tracks, in the order of `MATERIAL_TRACKS`, (5,)
 # simulation/features/rest_scales.py

@@ -63,15 +63,21 @@ def write_hinge_records(
 
 def bent_hinges(sheets: SheetElements, tets: Indices, x: Floats) -> BentHinges:
     """Returns the hinges of a model with their bends and moments; for the arguments see `write_hinge_records`."""
+    bending, bent = hinge_bends(sheets, tets, x)
+    return BentHinges(sheets.hinges._replace(bending=bending), bent, sheets.flexibility.moments(bent))
+
+
+def hinge_bends(sheets: SheetElements, tets: Indices, x: Floats) -> tuple[Floats, Floats]:
+    """Returns k of hinges, zero where triangles have no normals, and φ, (h,) each, as `BentHinges` has them."""
     hinges, rows = sheets.hinges, sheets.tets
     bending, bent = hinges.bending.copy(), np.empty(len(rows))
     parts = partition(len(rows))
 
     def run(part: int) -> None:
-        bend_hinges(*parts[part], rows, tets, x, hinges.rest_angle, bending, bent)
+        bend_hinges(*parts[part], rows, tets, x, hinges.rest_angle, hinges.bent_before, bending, bent)
 
     run_parts(len(parts), run)
-    return BentHinges(hinges._replace(bending=bending), bent, sheets.flexibility.moments(bent))
+    return bending, bent
 
 
 def _write_records(

@@ -34,9 +34,9 @@ from ...scene.tracks import TrackReader
 from ..model import Model
 from ..plasticity.plastic_bodies import PlasticBody
 from ..state import State
-from ..state_fields import FOLD_ANGLE, FOLD_FLOWED
+from ..state_fields import FOLD_ANGLE, FOLD_FLOWED, HINGE_BEND
 from .dihedral_angle import dihedral_angle
-from .sheet_kernels import TURN, load_relative
+from .sheet_kernels import load_relative, nearest_turn
 
 MAX_FOLD = 0.95 * math.pi  # angle that may stay: at π a sheet lies on itself, and angles have no sign
 
@@ -73,7 +73,9 @@ class FoldingSheet:
         rows = slice(*np.searchsorted(model.sheets.tets, (tets.start, tets.stop)).tolist())
         limits = (*self.plastic.limits(tracks, state.time), self.plastic.settings.hardening)
         own = model.tets[tets], self.strain_per_angle, model.sheets.hinges.rest_angle[rows]
-        flow_folds(*own, state.x, limits, dt, state.fields[FOLD_ANGLE][tets], state.fields[FOLD_FLOWED][tets])
+        before = state.fields.get(HINGE_BEND)
+        known = np.zeros(tets.stop - tets.start) if before is None else before[tets]
+        flow_folds(*own, known, state.x, limits, dt, state.fields[FOLD_ANGLE][tets], state.fields[FOLD_FLOWED][tets])
 
     def largest_strain(self, state: State) -> float:
         """Returns the largest strain at the surface that stays, max c |φₚ|."""
@@ -110,13 +112,14 @@ def with_folds(model: Model, state: State) -> Model:
 
 
 @kernel()
-def flow_folds(tets, strain_per_angle, rest_angle, x, limits, dt, stays, flowed):
+def flow_folds(tets, strain_per_angle, rest_angle, bent_before, x, limits, dt, stays, flowed):
     """Lets the folds of a sheet stay.
 
     Args:
         tets: Nodes of its hinges, (k, 4).
         strain_per_angle: c, (k,).
         rest_angle: θ₀ as built, (k,).
+        bent_before: φ as `hinge_turns.py` keeps it, (k,).
         x: Node positions [m], (n, 3).
         limits: Yield strain, flow rate [1/s] and maximum strain, (k,) each, and the hardening.
         dt: Δt [s].
@@ -130,8 +133,7 @@ def flow_folds(tets, strain_per_angle, rest_angle, x, limits, dt, stays, flowed)
             continue
         load_relative(tets[k], x, d)
         has_normals, angle = dihedral_angle(d, False, gradient, unused)
-        bent = angle - rest_angle[k] - stays[k]
-        bent -= TURN * math.floor(bent / TURN + 0.5)
+        bent = nearest_turn(angle - rest_angle[k] - stays[k], bent_before[k])
         excess = abs(bent) - (yield_strain[k] + hardening * flowed[k]) / c
         if not has_normals or excess <= 0.0:
             continue

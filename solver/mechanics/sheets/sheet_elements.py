@@ -107,7 +107,7 @@ class SheetElements:
         start = np.concatenate([[0], np.cumsum(count[own], dtype=np.int64)]).astype(np.int32)
         rest = (h.corners, h.rest_inverse, h.volume, h.law, h.moduli)
         picked = (np.ascontiguousarray(values[triangles]) for values in rest)
-        hinges = HingeArrays(h.bending[own], h.rest_angle[own], start, *picked)
+        hinges = HingeArrays(h.bending[own], h.rest_angle[own], h.bent_before[own], start, *picked)
         places, density = np.searchsorted(rows, self.tets[own]).astype(np.int32), self.density[triangles]
         strands = self.strands.of_tets(rows) if self.strands else None
         return SheetElements(places, hinges, density, self.flexibility.of_hinges(own), strands)
@@ -195,6 +195,7 @@ class SheetElements:
         hinges = h._replace(
             bending=np.concatenate([h.bending, none]),
             rest_angle=np.concatenate([h.rest_angle, none]),
+            bent_before=np.concatenate([h.bent_before, none]),
             triangle_start=np.concatenate([h.triangle_start, start]),
         )
         tets = np.arange(len(self.tets) + count, dtype=np.int32)
@@ -207,7 +208,7 @@ def no_triangles() -> tuple[Indices, SheetElements]:
     none, shapes = np.zeros(0), ((0, 3), (0, 2, 2), (0,), (0,), (0, 4))
     types = (np.int32, np.float64, np.float64, np.int8, np.float64)
     rest = (np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True))
-    hinges = HingeArrays(none, none, np.zeros(1, np.int32), *rest)
+    hinges = HingeArrays(none, none, none, np.zeros(1, np.int32), *rest)
     return np.zeros((0, 4), np.int32), SheetElements(np.zeros(0, np.int32), hinges, none, rigid_hinges(0))
 
 
@@ -284,6 +285,7 @@ def make_sheet_elements(
     arrays = HingeArrays(
         _bending_stiffness(nodes, hinges, sides, area, frames, material),
         rest_angles(nodes, hinges) * (sides[:, 1] >= 0),
+        np.zeros(len(hinges)),
         start.astype(np.int32),
         indices(local),
         floats(np.linalg.inv(flat_edges[order])),

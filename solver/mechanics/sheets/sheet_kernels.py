@@ -33,6 +33,8 @@ class HingeArrays(NamedTuple):
     Attributes:
         bending: Stiffness k of the angle in the tangent [N m], zero where it does not bend, (h,).
         rest_angle: θ₀, (h,).
+        bent_before: φ about which it is sought, up to half a turn on either side, (h,): a sheet that has gone through
+            itself has turned on.
         triangle_start: Where the triangles of each hinge begin, (h + 1,).
         corners: Of each triangle, which of the four nodes of its hinge they are, (t, 3).
         rest_inverse: Of its edges from its first corner, as columns, in its material axes [1/m], (t, 2, 2).
@@ -43,6 +45,7 @@ class HingeArrays(NamedTuple):
 
     bending: Floats
     rest_angle: Floats
+    bent_before: Floats
     triangle_start: Indices
     corners: Indices
     rest_inverse: Floats
@@ -110,13 +113,19 @@ def add_membrane_hessian(scale, g, H, hessian):
                     )
 
 
+@kernel(device_only=True)
+def nearest_turn(angle, before):
+    """Returns an angle and the full turns that bring it nearest to another: it jumps where a sheet is folded flat."""
+    return angle - TURN * math.floor((angle - before) / TURN + 0.5)
+
+
 @kernel()
-def bend_hinges(begin, end, rows, tets, x, rest_angle, bending, bent):
+def bend_hinges(begin, end, rows, tets, x, rest_angle, bent_before, bending, bent):
     """Writes how far hinges are bent; where triangles have no normals they do not bend.
 
     Args:
         begin, end, rows, tets, x: See `hinge_derivatives`.
-        rest_angle, bending: See `HingeArrays`; the latter changed.
+        rest_angle, bent_before, bending: See `HingeArrays`; the last one changed.
         bent: φ, (h,), out.
     """
     d, slope, unused = np.empty((3, 3)), np.empty((3, 3)), np.empty((0, 0))
@@ -126,8 +135,7 @@ def bend_hinges(begin, end, rows, tets, x, rest_angle, bending, bent):
             load_relative(tets[rows[hinge]], x, d)
             has_normals, angle = dihedral_angle(d, False, slope, unused)
             if has_normals:
-                angle -= rest_angle[hinge]
-                bent[hinge] = angle - TURN * math.floor(angle / TURN + 0.5)  # angles jump where a sheet lies on itself
+                bent[hinge] = nearest_turn(angle - rest_angle[hinge], bent_before[hinge])
             else:
                 bending[hinge] = 0.0
 
@@ -149,7 +157,7 @@ def hinge_derivatives(begin, end, wanted, rows, tets, x, bent_hinges, energy, sm
         hessian: [N/m], (end − begin, 9, 9), out; empty where not wanted.
     """
     hinges, bent, moment = bent_hinges
-    bending, _, triangle_start, corners, rest_inverse, volume, law, moduli = hinges
+    bending, _, _, triangle_start, corners, rest_inverse, volume, law, moduli = hinges
     d, g, F, P, H = np.empty((3, 3)), np.empty((3, 2)), np.empty((3, 2)), np.empty((3, 2)), np.empty((6, 6))
     slope, curvature = np.empty((3, 3)), np.empty((9, 9))
     for hinge in range(begin, end):
@@ -195,7 +203,7 @@ def hinge_damping(begin, end, rows, tets, x, hinges, damping, hessian):
         damping: β of all tets [s], (m,).
         hessian: Out.
     """
-    bending, _, triangle_start, corners, rest_inverse, volume, _, moduli = hinges
+    bending, _, _, triangle_start, corners, rest_inverse, volume, _, moduli = hinges
     d, g, F, H = np.empty((3, 3)), np.empty((3, 2)), np.empty((3, 2)), np.empty((6, 6))
     slope, unused = np.empty((3, 3)), np.empty((0, 0))
     for hinge in range(begin, end):

@@ -7,6 +7,7 @@ from .feature import Feature
 from .flesh import FleshFeature
 from .fracture import Fracture
 from .heat import Heat
+from .hinge_turns import HingeTurns
 from .materials import Materials
 from .muscles import Muscles
 from .plastic_folds import PlasticFolds
@@ -22,6 +23,7 @@ FEATURES: tuple[type[Feature], ...] = (
     RestShapes,
     Heat,
     PlasticFlow,
+    HingeTurns,
     PlasticFolds,
     Fracture,
     Muscles,
