@@ -151,9 +151,9 @@ def run(quick: bool) -> Result:
             f"≥ {STEPS_PER_SECOND:g}",
             f"{ours.rate:.2g}; Bullet {theirs.rate:.2g}",
             ours.rate >= STEPS_PER_SECOND,
-            "A step takes two solves, and a search for contacts before them and after each. The searches take more than "
-            "half of the time. Kernels take two fifths of it, an eighth in Newton's method; the rest goes to a thousand "
-            "small calls from Python in every step.",
+            "A step takes two solves, and a search for contacts before them and after each. The searches take more "
+            "than half of the time. Kernels take two fifths of it, an eighth in Newton's method; the rest goes to a "
+            "thousand small calls from Python in every step.",
             line=LINE,
         ),
         Row(
