@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from sinew.solver.mechanics.finite_rotation_correction import rigid_motion, rotated_motion, turn_angles, with_spin
+from sinew.solver.mechanics.finite_rotation_correction import (
+    rigid_motion,
+    rigid_velocities,
+    rotated_motion,
+    turn_angles,
+    with_spin,
+)
 
 DT = 0.01
 ALL = np.ones(3, bool)
@@ -171,3 +177,14 @@ def test_turn_angles_are_those_of_the_rigid_part():
     angles = turn_angles(start, mass, x, moved)
     np.testing.assert_allclose(angles, np.linalg.norm(turns, axis=1), rtol=1e-9)
     assert 0.03 < angles.min() and angles.max() < 0.045
+
+
+def test_what_is_not_rigid_in_a_motion_has_no_momentum_and_no_angular_momentum():
+    random = np.random.default_rng(4)
+    start, mass = np.array([0, 8, 20]), random.uniform(0.1, 1.0, 20)
+    x, v = random.normal(size=(2, 20, 3))
+    rest = v - rigid_velocities(start, mass, x, v)
+    for begin, end in zip(start[:-1], start[1:], strict=True):
+        own = slice(begin, end)
+        assert np.abs(mass[own] @ rest[own]).max() < 1e-14
+        assert np.abs(mass[own] @ np.cross(x[own], rest[own])).max() < 1e-14

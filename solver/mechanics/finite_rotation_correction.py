@@ -206,9 +206,17 @@ def rigid_motion(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Rigid
 
 
 def rigid_velocities(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Floats:
-    """Returns the velocities of the rigid part of a motion [m/s], (n, 3): v_c + ω × r; see `rigid_motion`."""
-    x, motion = floats(x), rigid_motion(start, mass, x, v)
-    out = np.empty_like(x)
+    """Returns the velocities of the rigid part of a motion [m/s], (n, 3): v_c + ω × r; see `rigid_motion`.
+
+    What is left has no angular momentum: ω is off by `MIN_INERTIA_SHARE`, so the rest is looked through once more.
+    """
+    x, v = floats(x), floats(v)
+    found = _once_found_rigid_velocities(start, mass, x, v)
+    return floats(found + _once_found_rigid_velocities(start, mass, x, v - found))
+
+
+def _once_found_rigid_velocities(start: np.ndarray, mass: Floats, x: Floats, v: Floats) -> Floats:
+    motion, out = rigid_motion(start, mass, x, v), np.empty_like(x)
     _add_rotation(start, x, motion.centre, motion.angular_velocities(), motion.velocity[_piece_of_nodes(start)], out)
     return out
 
