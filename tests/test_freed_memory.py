@@ -47,6 +47,7 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_c_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(freed_memory.sys, "platform", "linux")
-    monkeypatch.setattr(freed_memory.ctypes, "CDLL", lambda name: object())
-    assert not keep_freed_memory()
+    with monkeypatch.context() as patched:  # conftest.py asks the library once more at the end of every test
+        patched.setattr(freed_memory.sys, "platform", "linux")
+        patched.setattr(freed_memory.ctypes, "CDLL", lambda name: object())
+        assert not keep_freed_memory()
