@@ -32,6 +32,7 @@ from .time_of_impact import (
 MIN_SKEW_SINE = 0.05  # sine of the angle between edges from which they cross; below, points detect them soon enough
 MAX_SLANT_SINE = 0.05  # sine of the angle by which a face may be on the wrong side of the plane
 MAX_WALK_STEPS = 8  # steps of a walk
+MAX_RISE_PER_STEP = 0.05  # share of the distance that edges of sheets keep by which they are parted in a step
 # rows of `edge_differences`, of the same type as numbers of vertices: so `height_coefficients` is compiled once
 ORIGIN, FROM_B, EDGE_A, EDGE_B = np.int32(0), np.int32(1), np.int32(2), np.int32(3)
 
@@ -77,6 +78,22 @@ class NearestEdges(NamedTuple):
         """Returns arrays for `count` pairs."""
         a, b = np.empty((2, count), np.int32)
         return NearestEdges(a, b, np.empty((count, 2)), np.empty(count), np.empty(count, bool))
+
+
+class EdgeDistances(NamedTuple):
+    """What the distances that edges keep from each other follow from.
+
+    Attributes:
+        thickness: That of surfaces [m], (s,).
+        surface: Of each edge, (e,).
+        is_of_sheet: Which edges are those of sheets, (e,).
+        at_rest: Vertices at rest [m], (v, 3).
+    """
+
+    thickness: Floats
+    surface: Indices
+    is_of_sheet: Bools
+    at_rest: Floats
 
 
 @kernel()
@@ -249,27 +266,57 @@ def closest_on_segments(now, place):
 
 
 @kernel()
-def fill_edge_distances(edge_a, edge_b, at, ends, out):
-    """Writes the distances of pairs of edges, (c,) each, where vertices are at `at`, (v, 3) [m]."""
+def fill_kept_distances(edge_a, edge_b, distances, start, ends, out):
+    """Writes the distances that pairs of edges keep in a step [m], (c,).
+
+    Two of one sheet keep no more than they have at rest. Edges of sheets that begin the step nearer than they may
+    part gently: at once, they would be thrown apart.
+
+    Args:
+        edge_a, edge_b: The pairs, (c,) each.
+        distances: `EdgeDistances`.
+        start: Vertices at the start [m], (v, 3).
+        ends: See `SharpEdges`.
+        out: Out.
+    """
     now, place = np.empty((8, 3)), np.empty(2)
     for c in range(len(edge_a)):
-        interpolate_edges(0.0, at, at, ends, edge_a[c], edge_b[c], now)
-        out[c] = math.sqrt(closest_on_segments(now, place))
+        out[c] = kept_distance(edge_a[c], edge_b[c], distances, start, ends, now, place)
+
+
+@kernel(device_only=True)
+def kept_distance(a, b, distances, start, ends, now, place):
+    """Returns the distance that two edges keep in a step [m]; see `fill_kept_distances`."""
+    surface, is_of_sheet = distances.surface, distances.is_of_sheet
+    distance = distances.thickness[surface[a]] + distances.thickness[surface[b]]
+    if distance > 0.0 and surface[a] == surface[b]:
+        distance = min(distance, edge_distance(distances.at_rest, ends, a, b, now, place))
+    if distance > 0.0 and (is_of_sheet[a] or is_of_sheet[b]):
+        distance = min(distance, edge_distance(start, ends, a, b, now, place) + MAX_RISE_PER_STEP * distance)
+    return distance
+
+
+@kernel(device_only=True)
+def edge_distance(at, ends, a, b, now, place):
+    """Returns the distance of two edges where vertices are at `at`, (v, 3) [m]."""
+    interpolate_edges(0.0, at, at, ends, a, b, now)
+    return math.sqrt(closest_on_segments(now, place))
 
 
 @kernel()
-def edge_planes(contacts, distance, start, end, ends, normal, gap, end_gap):
+def edge_planes(contacts, distances, start, end, ends, normal, gap, end_gap):
     """Writes normals of k pairs of edges, (k, 3), and their gaps n · (p − q) at the start and the end [m], (k,).
 
     The gap at the end is infinite where edges are parallel.
 
     Args:
         contacts: `TrackedEdgeArrays`.
-        distance: That they keep, which is left out of gaps [m], (k,).
+        distances: `EdgeDistances`: what they keep is left out of gaps.
         start, end: Vertices [m], (v, 3).
         ends: See `SharpEdges`.
         normal, gap, end_gap: Out.
     """
+    now, closest = np.empty((8, 3)), np.empty(2)
     for c in range(len(normal)):
         a0, a1, b0, b1 = ends[contacts.a[c], 0], ends[contacts.a[c], 1], ends[contacts.b[c], 0], ends[contacts.b[c], 1]
         squared = 0.0
@@ -288,8 +335,9 @@ def edge_planes(contacts, distance, start, end, ends, normal, gap, end_gap):
             gap[c] += normal[c, i] * (p - (start[b0, i] + along[1] * (start[b1, i] - start[b0, i])))
             p = end[a0, i] + along[0] * (end[a1, i] - end[a0, i])
             end_gap[c] += normal[c, i] * (p - (end[b0, i] + along[1] * (end[b1, i] - end[b0, i])))
-        gap[c] -= distance[c]
-        end_gap[c] = end_gap[c] - distance[c] if length > 0.0 else np.inf
+        distance = kept_distance(contacts.a[c], contacts.b[c], distances, start, ends, now, closest)
+        gap[c] -= distance
+        end_gap[c] = end_gap[c] - distance if length > 0.0 else np.inf
 
 
 @kernel()

@@ -12,15 +12,17 @@ import numpy.typing as npt
 from ...runtime.arrays import Bools, Floats, Indices, indices
 from ...runtime.frozen_memo import derived_from
 from ...runtime.kernel_argument_tuple import kernel_tuple
+from ..detection.contact_set import ids_among
 from ..detection.persistent_contacts import PersistentContacts
 from .candidate_search import CandidateSearch, SearchedItems, SearchReach
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces
 from .edge_crossing_merge import CrossingEdges, EdgeChains, merge_crossings
 from .edge_edge_narrow_phase import (
     EdgeCrossings,
+    EdgeDistances,
     NearestEdges,
     edge_planes,
-    fill_edge_distances,
+    fill_kept_distances,
     find_edge_crossings,
     find_nearest_edges,
 )
@@ -33,7 +35,6 @@ CORNER_RADIUS = 0.1  # distance from a corner within which points alone detect c
 MAX_PERSISTENT_DEPTH = 2.0  # depth from which a contact ends, in tet sizes
 PERSISTENT_SKEW_SINE = 0.02  # replaces `MIN_SKEW_SINE` for edges in contact
 PERSISTENT_SLANT_SINE = 0.35  # replaces `MAX_SLANT_SINE` for edges in contact, since soft edges bend
-MAX_RISE_PER_STEP = 0.05  # share of the distance that edges of sheets keep by which they are parted in a step
 FIELD_NAMES = ("a", "b", "slot", "place", "sign", "shift")
 NO_INDICES = np.zeros(0, np.int32)
 
@@ -107,6 +108,7 @@ class EdgeEdgeSearch:
         """
         self.surfaces, self.edges, self.start = surfaces, edges, start
         self.may_touch = surfaces.edges_may_touch
+        self.distances = EdgeDistances(surfaces.thickness, edges.surface, edges.is_of_sheet, edges.at_rest)
         self.pairs, self.kept_distance = (NO_INDICES, NO_INDICES), np.zeros(0)
         self.candidates: CandidateSearch | None = None
         self.tracked = self._track_previous(previous)
@@ -115,41 +117,22 @@ class EdgeEdgeSearch:
         """Returns the contacts if vertices move to `end` [m], (v + w, 3)."""
         self._gather(end)
         normal, gap, end_gap = self._planes(self.tracked, end)
-        if len(self.pairs[0]) and self._add_new(self._find_crossings(end), end, end_gap < self.tracked.shift):
+        is_active = end_gap < self.tracked.shift
+        if len(self.pairs[0]) and self._add_new(self._find_crossings(end, is_active), end, is_active):
             normal, gap, end_gap = self._planes(self.tracked, end)
-        edges, tracked = self.edges, self.tracked
-        is_near = np.flatnonzero(end_gap < tracked.shift + MAX_PERSISTENT_GAP * edges.size[tracked.b])
-        tracked, normal, gap = tracked.select(is_near), normal[is_near], gap[is_near]
-        id = self._key(tracked.a, tracked.b) * MAX_CONTACTS_PER_SURFACE + tracked.slot
+        tracked = self.tracked
+        is_near = np.flatnonzero(end_gap < tracked.shift + MAX_PERSISTENT_GAP * self.edges.size[tracked.b])
+        id = self._key(tracked.a[is_near], tracked.b[is_near]) * MAX_CONTACTS_PER_SURFACE + tracked.slot[is_near]
         order = np.argsort(id, kind="stable")
-        tracked = tracked.select(order)
-        return EdgeEdgeContacts(id[order], tracked.a, tracked.b, tracked.place, normal[order], gap[order])
+        which = is_near[order]
+        return EdgeEdgeContacts(
+            id[order], tracked.a[which], tracked.b[which], tracked.place[which], normal[which], gap[which]
+        )
 
     def _key(self, a: npt.NDArray | np.int32, b: npt.NDArray | np.int32) -> Int64s:
         """Returns chain a · chains + chain b, (k,)."""
-        chain = self.edges.chain.astype(np.int64)
-        return chain[a] * self.edges.chains + chain[b]
-
-    def _thickness(self, a: Indices, b: Indices) -> Floats:
-        """Returns the distance that pairs of edges keep in the step [m], (k,).
-
-        Two of one sheet keep no more than they have at rest. Edges of sheets that begin the step nearer than they may
-        part gently: at once, they would be thrown apart.
-        """
-        edges = self.edges
-        distance = self.surfaces.thickness[edges.surface[a]] + self.surfaces.thickness[edges.surface[b]]
-        if not distance.any():
-            return distance
-        for at, which, more in (
-            (edges.at_rest, edges.surface[a] == edges.surface[b], 0.0),
-            (self.start, edges.is_of_sheet[a] | edges.is_of_sheet[b], MAX_RISE_PER_STEP),
-        ):
-            rows = np.flatnonzero(which & (distance > 0.0))
-            if len(rows):
-                known = np.empty(len(rows))
-                fill_edge_distances(a[rows], b[rows], at, edges.ends, known)
-                distance[rows] = np.minimum(distance[rows], known + more * distance[rows])
-        return distance
+        chain = self.edges.chain
+        return chain[a].astype(np.int64) * self.edges.chains + chain[b]
 
     def _track_previous(self, previous: PersistentContacts) -> _TrackedEdges:
         """Returns the contacts that the step begins with, each where its chains are closest to each other."""
@@ -180,13 +163,13 @@ class EdgeEdgeSearch:
         is_kept &= self.may_touch[edges.surface[a], edges.surface[b]]
         tracked = _TrackedEdges(a, b, slot.astype(np.int32), place, sign, previous.shift).select(is_kept)
         is_unique = np.ones(len(tracked), bool)
-        _, number, count = np.unique(self._key(tracked.a, tracked.b), return_inverse=True, return_counts=True)
-        for later in np.flatnonzero(count[number.ravel()] > 1):
+        key = self._key(tracked.a, tracked.b)  # rising, as ids are
+        for later in 1 + np.flatnonzero(key[1:] == key[:-1]):
             earlier = tracked.select(slice(later))
             same = is_unique[:later] & self._is_same_pair(earlier, tracked.a[later], tracked.b[later])
             is_unique[later] = not same.any()
-        tracked = tracked.select(is_unique)
-        return tracked.select(self._planes(tracked, self.start)[1] > -MAX_PERSISTENT_DEPTH * edges.size[tracked.b])
+        is_kept = self._planes(tracked, self.start)[1] > -MAX_PERSISTENT_DEPTH * edges.size[tracked.b]
+        return tracked.select(is_kept & is_unique)
 
     def _is_same_pair(self, tracked: _TrackedEdges, a: np.int32, b: np.int32) -> Bools:
         """Returns which contacts belong to a pair of edges: the same ones, or neighbours on both chains."""
@@ -203,12 +186,11 @@ class EdgeEdgeSearch:
         k = len(tracked)
         normal, gap, end_gap = np.empty((k, 3)), np.empty(k), np.empty(k)
         if k:
-            distance = self._thickness(tracked.a, tracked.b)
-            edge_planes(tracked.arrays, distance, self.start, end, self.edges.ends, normal, gap, end_gap)
+            edge_planes(tracked.arrays, self.distances, self.start, end, self.edges.ends, normal, gap, end_gap)
         return normal, gap, end_gap
 
-    def _find_crossings(self, end: Floats) -> _TrackedEdges:
-        """Returns the pairs that cross, by rising time.
+    def _find_crossings(self, end: Floats, is_active: Bools) -> _TrackedEdges:
+        """Returns the pairs that cross, by rising time, without those of sheets that push already.
 
         If a solve lets edges through each other farther than any contact would, it only tells that they were free, not
         where they meet: points touch first, and the next solve finds the edges.
@@ -224,10 +206,11 @@ class EdgeEdgeSearch:
             out.sign[:count],
             np.zeros(count),
         )
-        if not count:
-            return found
+        is_new = ~self._is_pushing_sheet(found, is_active)
+        if not is_new.any():
+            return found.select(is_new)
         order = np.lexsort((found.b, found.a, out.time[:count]))
-        found = found.select(order)
+        found = found.select(order[is_new[order]])
         is_crossing = self._planes(found, end)[2] > -MAX_NEW_DEPTH * edges.size[found.b]
         # the ends of upright edges would catch a body that slides onto a surface a little too deep
         for edge, along in ((found.a, found.place[:, 0]), (found.b, found.place[:, 1])):
@@ -241,8 +224,6 @@ class EdgeEdgeSearch:
 
     def _add_new(self, found: _TrackedEdges, end: Floats, is_active: Bools) -> bool:
         """Adds new pairs, and moves tracked ones that do not push to the place found; returns whether any changed."""
-        if len(found):
-            found = found.select(~self._is_pushing_sheet(found, is_active))
         if not len(found):
             return False
         both, edges = self.tracked.extend(found), self.edges
@@ -259,10 +240,12 @@ class EdgeEdgeSearch:
     def _is_pushing_sheet(self, found: _TrackedEdges, is_active: Bools) -> Bools:
         """Returns which pairs with an edge of a sheet are in contact already, and push."""
         count, is_of_sheet = len(self.edges), self.edges.is_of_sheet
-        if not is_of_sheet.any():
-            return np.zeros(len(found), bool)
-        known, pair = (each.a.astype(np.int64) * count + each.b for each in (self.tracked.select(is_active), found))
-        return (is_of_sheet[found.a] | is_of_sheet[found.b]) & np.isin(pair, known)
+        is_pushing = is_of_sheet[found.a] | is_of_sheet[found.b]
+        if not is_pushing.any():
+            return is_pushing
+        active = np.flatnonzero(is_active)
+        known = np.sort(self.tracked.a[active].astype(np.int64) * count + self.tracked.b[active])
+        return is_pushing & ids_among(found.a.astype(np.int64) * count + found.b, known)
 
     def _gather(self, end: Floats) -> None:
         """Finds candidate pairs of edges, if vertices end near `end` [m], (v + w, 3)."""
@@ -277,7 +260,8 @@ class EdgeEdgeSearch:
         if self.candidates.update(end):
             a, b = (np.concatenate(each) for each in zip(*self.candidates.pairs, strict=True))
             self.pairs = self._without_repeated(a, b)
-            self.kept_distance = self._thickness(*self.pairs)
+            self.kept_distance = np.empty(len(self.pairs[0]))
+            fill_kept_distances(*self.pairs, self.distances, self.start, self.edges.ends, self.kept_distance)
 
     def _without_repeated(self, a: Indices, b: Indices) -> tuple[Indices, Indices]:
         """Returns pairs of edges without the second of two pairs of the same edges of one surface."""
