@@ -8,7 +8,7 @@ take their arrays as `ContactArrays` and `ContactStateArrays`.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,14 +77,13 @@ class ContactSet:
     @staticmethod
     def concatenate(groups: list[ContactSet]) -> ContactSet:
         """Returns the contacts of all groups, in order."""
+        with_surfaces = any(group.triangle is not None for group in groups)
+        groups = [group for group in groups if len(group)] or groups[-1:] or [_no_contacts()]
+        if with_surfaces:
+            groups = [group if group.triangle is not None else _with_empty_triangles(group) for group in groups]
         if len(groups) == 1:
             return groups[0]
-        none = ContactSet(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
-        names: tuple[str, ...] = PLANE_FIELDS
-        groups = [none, *groups]
-        if any(group.triangle is not None for group in groups):
-            groups = [group if group.triangle is not None else _with_empty_triangles(group) for group in groups]
-            names = (*PLANE_FIELDS, "triangle", "place")
+        names = (*PLANE_FIELDS, "triangle", "place") if with_surfaces else PLANE_FIELDS
         return ContactSet(*(np.concatenate([getattr(group, name) for group in groups]) for name in names))
 
 
@@ -170,11 +169,17 @@ ContactStateArrays = kernel_tuple("ContactStateArrays", ContactState)
 
 def no_surface_contacts() -> ContactSet:
     """Returns no contacts of a scene with surfaces."""
-    return _with_empty_triangles(ContactSet.concatenate([]))
+    return _with_empty_triangles(_no_contacts())
+
+
+def _no_contacts() -> ContactSet:
+    return ContactSet(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0, np.int8))
 
 
 def _with_empty_triangles(contacts: ContactSet) -> ContactSet:
-    return replace(contacts, triangle=np.full(len(contacts), -1, np.int32), place=np.zeros((len(contacts), 3)))
+    of, count = contacts, len(contacts)
+    triangle, place = np.full(count, -1, np.int32), np.zeros((count, 3))
+    return ContactSet(of.id, of.normal, of.gap, of.carried, of.side, triangle, place)
 
 
 def ids_among(ids: Int64s, known: Int64s) -> Bools:

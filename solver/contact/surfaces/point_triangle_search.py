@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.frozen_memo import derived
@@ -87,7 +88,8 @@ class PointTriangleSearch:
         """Returns the contacts if vertices move to `end` [m], (v, 3); later searches of a step cost less."""
         surfaces, end = self.surfaces, floats(end, -1, 3)
         if not self.may_touch.any():
-            return _make_contacts(surfaces, no_tracked_contacts(), np.zeros((0, 3)), np.zeros(0))
+            none = np.zeros(0, np.int64)
+            return _make_contacts(surfaces, no_tracked_contacts(), none, np.zeros((0, 3)), np.zeros(0))
         self.gather(end)
         normal, gap, end_gap = self._planes(self.tracked, end)
         key = self.tracked.key(len(surfaces))
@@ -102,7 +104,7 @@ class PointTriangleSearch:
             normal, gap, end_gap = self._planes(self.tracked, end)
         # a point may come out of an overlap faster than its contact allows, and is still inside then
         is_near = end_gap < np.maximum(self.tracked.shift, 0.0) + MAX_PERSISTENT_GAP * surfaces.size[self.tracked.point]
-        return _make_contacts(surfaces, self.tracked.select(is_near), normal[is_near], gap[is_near])
+        return _make_contacts(surfaces, self.tracked, np.flatnonzero(is_near), normal, gap)
 
     def gather(self, end: Floats) -> None:
         """Finds candidate pairs of points and triangles, if vertices end near `end` [m], (v, 3)."""
@@ -230,20 +232,20 @@ def _merge_short_lists(pairs: list[tuple[Indices, Indices]]) -> list[tuple[Indic
 
 
 def _make_contacts(
-    surfaces: CollisionSurfaces, tracked: TrackedContacts, normal: Floats, gap: Floats
+    surfaces: CollisionSurfaces, tracked: TrackedContacts, which: npt.NDArray, normal: Floats, gap: Floats
 ) -> PointTriangleContacts:
+    """Returns some of the contacts, by rising id."""
     id = tracked.id(len(surfaces), surfaces.vertex_count)
-    order = np.argsort(id, kind="stable")
-    tracked = tracked.select(order)
+    which = which[np.argsort(id[which], kind="stable")]
     return PointTriangleContacts(
-        id[order],
-        tracked.point,
-        tracked.surface,
-        tracked.triangle,
-        tracked.place,
-        normal[order],
-        gap[order],
-        tracked.side,
+        id[which],
+        tracked.point[which],
+        tracked.surface[which],
+        tracked.triangle[which],
+        tracked.place[which],
+        normal[which],
+        gap[which],
+        tracked.side[which],
     )
 
 
