@@ -136,10 +136,11 @@ class ContactStep:
         A spring gives back no more than it holds; a constant force has no such bound. The normal forces of a step that
         was cut off may be thousands of weights of a splinter, and would throw it through the scene.
         """
-        state, row = self.contact_state, self.model.pattern.island_of_row
-        tet = state.attachment.tet[:, :2]
-        island = row[self.model.tets[np.maximum(tet, 0), 0]]
-        state.sliding_friction[(is_splinter[island] & (tet >= 0)).any(axis=1)] = 0.0
+        if is_splinter.any():
+            state, row = self.contact_state, self.model.pattern.island_of_row
+            tet = state.attachment.tet[:, :2]
+            island = row[self.model.tets[np.maximum(tet, 0), 0]]
+            state.sliding_friction[(is_splinter[island] & (tet >= 0)).any(axis=1)] = 0.0
         self._record_active()
 
     def spring_forces(self) -> tuple[PointForces, PairForces]:
@@ -373,15 +374,16 @@ class ContactStep:
         return True
 
     def _reattach(self, found: ContactSet, normal_force: Floats) -> None:
-        """Attaches contacts with a new plane to the triangles that they are above now."""
+        """Attaches contacts with a new plane to the triangles that they are above now, if they have other places."""
         contacts, state = self.contact_set, self.contact_state
         at = np.minimum(np.searchsorted(found.id, contacts.id), len(found) - 1)
         has_changed = (found.id[at] == contacts.id) & (normal_force <= 0.0) & (contacts.id >= self.first_surface_id)
-        which = np.flatnonzero(has_changed)
         if contacts.triangle is None or contacts.place is None or found.triangle is None or found.place is None:
             return
+        has_changed &= (found.triangle[at] != contacts.triangle) | (found.place[at] != contacts.place).any(axis=1)
+        which = np.flatnonzero(has_changed)
         contacts.triangle[which], contacts.place[which] = found.triangle[at[which]], found.place[at[which]]
-        if self.surfaces:
+        if self.surfaces and len(which):
             state.attach(self.surfaces.attach(contacts, which), which)
             state.mu[which[state.lift[which] < 0.0]] = 0.0
 

@@ -287,7 +287,8 @@ def find_frozen_nodes(status, island_of_row, is_frozen):
 def update_planes(rigid_count, found, contacts, state, normal_force, is_new):
     """Gives contacts that do not push the plane found now, and marks the contacts found that are new.
 
-    `found` are `ContactArrays`, too; both ids rise. Returns how many are new, and how many have another plane.
+    `found` are `ContactArrays`, too; both ids rise. Returns how many are new, and how many have another plane. What a
+    surface carries along stays as it is: it follows from where the contact is attached.
     """
     id, shift, lift = contacts.id, state.shift, state.lift
     count, changed, c = 0, 0, 0
@@ -300,7 +301,9 @@ def update_planes(rigid_count, found, contacts, state, normal_force, is_new):
         elif normal_force[c] <= 0.0:
             changed += 1
             for axis in range(3):
-                contacts.normal[c, axis], contacts.carried[c, axis] = found.normal[f, axis], found.carried[f, axis]
+                contacts.normal[c, axis] = found.normal[f, axis]
+                if c < rigid_count:
+                    contacts.carried[c, axis] = found.carried[f, axis]
             contacts.gap[c], contacts.side[c] = found.gap[f], found.side[f]
             is_pinched = shift[c] < 0.0 and lift[c] == 0.0  # what else allows a depth has a lift as low
             if not is_pinched and (c < rigid_count or lift[c] >= 0.0):

@@ -9,7 +9,6 @@ are kept from step to step. They never change which contacts are found, so a res
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -101,19 +100,19 @@ def nearby_points(
         start, end: Node positions [m], (n, 3).
         among: No others are near (`near_points.py`), (q,); None: any may be.
     """
-    arrays = points.arrays
+    arrays, own = points.arrays, previous.arrays
     if among is not None:
         in_contact = previous.id % len(points)
         is_among = np.zeros(len(points), bool)
         is_among[among] = True
         if not is_among[in_contact].all():
             among = np.union1d(among, in_contact).astype(np.int32)
-        previous = replace(previous, id=np.searchsorted(among, in_contact))
+        own = own._replace(id=np.searchsorted(among, in_contact))
         arrays = arrays._replace(tet=arrays.tet[among], weights=arrays.weights[among])  # of the others none is read
     k = len(arrays.tet)
     nearby = NearbyPoints(np.empty(k, np.int32), np.empty((k, 3)), np.empty((k, 3)))
     along, is_near = np.empty((2, len(start))), np.ones(k, bool)
-    count = find_nearby_points(start, end, pose, box, tets, arrays, previous.arrays, along, is_near, nearby)
+    count = find_nearby_points(start, end, pose, box, tets, arrays, own, along, is_near, nearby)
     found = nearby.select(slice(count))
     return found if among is None else found._replace(point=among[found.point])
 

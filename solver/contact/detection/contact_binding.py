@@ -277,7 +277,7 @@ def barycentric_weights(q, X, nodes, weights):
 
 @kernel()
 def triangle_rotations(triangle, triangles, rest, now, out):
-    """Writes the rotations of some triangles from rest to where they are now, (k, 3, 3).
+    """Writes the rotations of some triangles from rest to where they are now, none below 0, (k, 3, 3).
 
     Args:
         triangle: Which ones, (k,).
@@ -287,6 +287,11 @@ def triangle_rotations(triangle, triangles, rest, now, out):
     """
     frame, frame_now = np.empty((3, 3)), np.empty((3, 3))
     for c in range(len(triangle)):
+        if triangle[c] < 0:
+            for i in range(3):
+                for j in range(3):
+                    out[c, i, j] = 1.0 if i == j else 0.0
+            continue
         write_frame(triangles[triangle[c]], rest, frame)
         write_frame(triangles[triangle[c]], now, frame_now)
         for i in range(3):

@@ -118,7 +118,7 @@ class PersistentContacts:
     def select(self, which: slice | npt.NDArray) -> PersistentContacts:
         """Returns some of the contacts."""
         triangle = self.triangle[which] if self.triangle is not None else None
-        return _from_arrays([*(getattr(self, name)[which] for name in FIELD_NAMES), triangle])
+        return _from_arrays([*(array[which] for array in self.arrays), triangle])
 
     def split_by_collider(self, collider_count: int, point_count: int) -> list[PersistentContacts]:
         """Returns the contacts with each rigid collider, for so many points."""

@@ -70,6 +70,8 @@ def find_contacts(
     if not collider.extra_thickness:
         return _find_contacts(pose, number, points, nearby, previous, collider.thickness)
     first_id, extra, parts = number * len(points), collider.extra_thickness_of(points.tet[nearby.point]), []
+    if len(extra) and (extra == extra[0]).all():
+        return _find_contacts(pose, number, points, nearby, previous, collider.thickness + float(extra[0]))
     for more in np.unique(extra):
         own, is_own = nearby.select(extra == more), np.zeros(len(points), bool)
         is_own[own.point] = True

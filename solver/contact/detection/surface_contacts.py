@@ -170,14 +170,16 @@ class SurfaceContacts:
         return attached
 
     def triangle_rotations(self, triangle: Indices) -> Floats:
-        """Returns the rotations of triangles from rest to the start of the step, none below 0, (k, 3, 3)."""
+        """Returns the rotations of triangles from rest to the start of the step, (k, 3, 3).
+
+        None below 0: beside strands there is no triangle.
+        """
         if not len(triangle):
             return NO_ROTATIONS
         if not len(self.surfaces.triangles):  # a body of which only splinters are left
             return np.broadcast_to(np.eye(3), (len(triangle), 3, 3))
-        rotations, known = np.empty((len(triangle), 3, 3)), np.maximum(triangle, 0)
-        triangle_rotations(known, self.surfaces.triangles, self.surfaces.rest, self.start, rotations)
-        rotations[triangle < 0] = np.eye(3)  # beside strands there is none
+        rotations = np.empty((len(triangle), 3, 3))
+        triangle_rotations(triangle, self.surfaces.triangles, self.surfaces.rest, self.start, rotations)
         return rotations
 
     def other_surfaces(self, id: Int64s) -> Int64s:
