@@ -137,9 +137,8 @@ class ContactStep:
         was cut off may be thousands of weights of a splinter, and would throw it through the scene.
         """
         if is_splinter.any():
-            state, row = self.contact_state, self.model.pattern.island_of_row
-            tet = state.attachment.tet[:, :2]
-            island = row[self.model.tets[np.maximum(tet, 0), 0]]
+            state, tet = self.contact_state, self.contact_state.attachment.tet[:, :2]
+            island = self.model.pattern.island_of_row[self.model.tets[np.maximum(tet, 0), 0]]
             state.sliding_friction[(is_splinter[island] & (tet >= 0)).any(axis=1)] = 0.0
         self._record_active()
 
@@ -396,7 +395,6 @@ class ContactStep:
         contacts = self.contact_set
         normal_force, shear = np.empty(len(contacts)), np.empty((len(contacts), 3))
         if len(contacts):
-            state = self.contact_state.arrays
-            given = (contacts.arrays, state, x, self.model.tets, normal_force, shear)
+            given = (contacts.arrays, self.contact_state.arrays, x, self.model.tets, normal_force, shear)
             run_ranges(0, len(contacts), CONTACTS_AT_ONCE, lambda first, end: measure_contacts(first, end, *given))
         return normal_force, shear
