@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ...solver.runtime.arrays import Floats
-from ...solver.scene.adaptive_validation import may_have_t_junctions
+from ...solver.scene.adaptive_validation import may_have_bound_nodes
 from ...solver.scene.animated_material import MATERIAL_TRACKS
 from ...solver.scene.binding_validation import bound_pairs
 from ...solver.scene.scene import Scene
@@ -87,7 +87,7 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
 def _bodies_of_constant_material(scene: Scene) -> set[str]:
     """Returns the keys of bodies whose material the solver refuses to change: rigid ones and bound nodes."""
     bound = {key for pair in bound_pairs(scene) for key in pair}
-    return bound | {body.key for body in scene.bodies if body.is_rigid or may_have_t_junctions(body)}
+    return bound | {body.key for body in scene.bodies if body.is_rigid or may_have_bound_nodes(body)}
 
 
 def _settings_of(obj: bpy.types.Object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...solver.scene.settings.fracture_settings import BREAKING_STRESS
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import FLOW, USE_PLASTICITY, YIELD_STRAIN
-from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
+from ...solver.scene.settings.sheet_settings import SHEET_STIFFNESS_SETTINGS
 from ...solver.scene.sheet_presets import SHEET_PRESETS
 from .preset_menu import PresetMenu, property_value
 
@@ -20,7 +20,7 @@ def preset_values(key: str) -> dict[str, Any]:
     preset = SHEET_PRESETS[key]
     values = {
         setting.name: property_value(setting, getattr(part, setting.field.partition(".")[2]))
-        for part, table in ((preset.material, MATERIAL_SETTINGS), (preset.sheet, SHEET_SETTINGS))
+        for part, table in ((preset.material, MATERIAL_SETTINGS), (preset.sheet, SHEET_STIFFNESS_SETTINGS))
         for setting in table
     }
     values |= {BREAKING_STRESS.name: preset.breaking_stress, USE_PLASTICITY.name: preset.plasticity is not None}

@@ -9,7 +9,7 @@ import bpy
 
 from ...solver.scene.settings.preset_settings import SHEET_PRESET
 from ...solver.scene.settings.seam_settings import SEAM_SETTINGS
-from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS
+from ...solver.scene.settings.sheet_settings import SHEET_SETTINGS, SHEET_STIFFNESS_SETTINGS
 from .property_factory import settings_group
 from .sheet_preset_filling import sheet_presets
 from .unit_proxies import proxy_properties
@@ -29,6 +29,6 @@ SheetProperties: Any = settings_group(
     "SheetProperties",
     "How thick a sheet is, how it bends, its preset, and its seams.",
     (SHEET_PRESET, *SHEET_SETTINGS, *SEAM_SETTINGS),
-    {**{setting.name: _value_edited for setting in SHEET_SETTINGS}, SHEET_PRESET.name: _preset_chosen},
+    {**{setting.name: _value_edited for setting in SHEET_STIFFNESS_SETTINGS}, SHEET_PRESET.name: _preset_chosen},
     more=proxy_properties((*SHEET_SETTINGS, *SEAM_SETTINGS)),
 )

@@ -2,7 +2,7 @@
 """Where the nodes around exactly pinned vertices have to be, so that those vertices are on their targets.
 
 A region is a connected set of tets that hold vertices of pin weight 1. All its nodes are held, instead of those at
-T-junctions the nodes that these follow. Their targets
+T-junctions, or of a sheet that points carry, the nodes that these follow. Their targets
 follow from the targets T of the vertices at rest positions P in three parts, each on top of the one before:
 
 1. one affine motion of the whole region, x = F X + t, by least squares. Where the vertices lie in a plane, the
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..linalg.bound_nodes import BoundNodes
+from ..mesh.embedding import Binding
 from ..mesh.geometry.connected_components import connected_components
 from ..mesh.moving_least_squares import (
     AffineLeastSquares,
@@ -173,21 +174,77 @@ def make_region(
         tet_size: Edge length of the lattice [m].
         bound: Nodes that follow others of the body; None: none do.
     """
-    from scipy.sparse import csc_matrix, csr_matrix, identity
-    from scipy.sparse.linalg import splu
+    from scipy.sparse import csr_matrix
 
     nodes, corner = np.unique(tets[tet], return_inverse=True)
     count = len(vertices)
     places = (np.repeat(np.arange(count, dtype=np.int64), 4), corner.ravel())
     W = csr_matrix((weights.ravel(), places), shape=(count, len(nodes)))
     if bound is not None:
-        row_start, column, weight = bound.matrix_rows(len(X))
-        parents = csr_matrix((weight, column, row_start), shape=(len(X), len(X)))[nodes]
+        parents = _rows_of_nodes(bound, len(X))[nodes]
         nodes = np.unique(parents.indices)
         W = W @ parents[:, nodes]
+    return _region(X[nodes], nodes, W, vertices, rows, tet_size, tet)
+
+
+def vertices_on_points(tets: Indices, binding: Binding, bound: BoundNodes, node_count: int) -> csr_matrix:
+    """Returns the weights of the points that carry a sheet at vertices of it, sparse (q, n).
+
+    Args:
+        tets: All tets of the model, (m, 4).
+        binding: Of the vertices in these.
+        bound: The nodes of the sheet, which follow the points.
+        node_count: Of the model.
+    """
+    from scipy.sparse import csr_matrix
+
+    vertex, corner = np.nonzero(binding.weights)  # hinges have nodes that a vertex does not hang on
+    entries = binding.weights[vertex, corner], (vertex, tets[binding.tet[vertex], corner])
+    return (csr_matrix(entries, shape=(len(binding.tet), node_count)) @ _rows_of_nodes(bound, node_count)).tocsr()
+
+
+def find_regions_of_points(on_points: csr_matrix) -> list[Indices]:
+    """Returns the vertices, by their rows of `vertices_on_points`, of each set of them that shares points."""
+    count, points = on_points.shape
+    vertex, point = on_points.nonzero()
+    label = connected_components(vertex.astype(np.int64), count + point.astype(np.int64), count + points)[:count]
+    return [np.flatnonzero(label == number).astype(np.int32) for number in np.unique(label)]
+
+
+def make_region_of_points(
+    X: Floats, on_points: csr_matrix, vertices: Floats, rows: Indices, tet_size: float
+) -> FixedRegion:
+    """Returns the region of vertices of a sheet, (q,), all of whose points are held.
+
+    Args:
+        X: Rest positions of all nodes of the model [m], (n, 3).
+        on_points: Their rows of `vertices_on_points`, (q, n).
+        vertices: Their rest positions [m], (q, 3).
+        rows: Their places among the pinned vertices of the body, (q,).
+        tet_size: Edge length of the sheet [m].
+    """
+    nodes = np.unique(on_points.indices)
+    return _region(X[nodes], nodes, on_points[:, nodes], vertices, rows, tet_size, np.zeros(0, np.int32))
+
+
+def _rows_of_nodes(bound: BoundNodes, node_count: int) -> csr_matrix:
+    """Returns W of all nodes, sparse (n, n)."""
+    from scipy.sparse import csr_matrix
+
+    row_start, column, weight = bound.matrix_rows(node_count)
+    return csr_matrix((weight, column, row_start), shape=(node_count, node_count))
+
+
+def _region(
+    X: Floats, nodes: Indices, W: csr_matrix, vertices: Floats, rows: Indices, tet_size: float, tet: Indices
+) -> FixedRegion:
+    """Returns the region of vertices that W, (q, r), puts between nodes, (r,), with rest positions X [m], (r, 3)."""
+    from scipy.sparse import csc_matrix, identity
+    from scipy.sparse.linalg import splu
+
     # from their middle, so that far from the origin no digits are lost
     middle = vertices.mean(axis=0)
-    vertices, rest = vertices - middle, X[nodes] - middle
+    vertices, rest = vertices - middle, X - middle
     transposed = W.T.tocsr()
     normal = (transposed @ W).tocsc()
     damped = normal + identity(len(nodes), format="csc") * (DAMPING_RATIO * normal.diagonal().mean())

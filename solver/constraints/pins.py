@@ -32,7 +32,16 @@ from ..runtime.sparse_product import add_sparse_product
 from ..scene.scene import Body
 from ..scene.tracks import TrackReader
 from .force import Force, ForceStep
-from .pin_regions import FixedRegion, FixedVertices, find_regions, make_region, tells_rotation
+from .pin_regions import (
+    FixedRegion,
+    FixedVertices,
+    find_regions,
+    find_regions_of_points,
+    make_region,
+    make_region_of_points,
+    tells_rotation,
+    vertices_on_points,
+)
 from .point_forces import PointForces
 
 if TYPE_CHECKING:
@@ -230,17 +239,24 @@ def make_pins(body: Body, binding: Binding, model: Model, number: int, tet_size:
     elastic, borne, inertial = np.zeros((3, len(pinned)))
     regions: list[FixedRegion | FixedVertices] = []
     around_tets = exact
-    if is_sheet(model, number):
+    followers = model.bound.within(model.bodies[number].nodes) if model.bound is not None else None
+    on_points = None
+    if followers is not None and body.is_sheet and body.sheet.is_carried_by_points:
+        exact_binding = Binding(tet[exact], barycentric[exact])
+        on_points = vertices_on_points(model.tets, exact_binding, followers, model.node_count)
+    elif is_sheet(model, number):
         is_node = barycentric[exact].max(axis=1, initial=0.0) == 1.0  # not so of vertices without faces
         nodes, around_tets = exact[is_node], exact[~is_node]
         corner = barycentric[nodes].argmax(axis=1)
         regions += [FixedVertices(model.tets[tet[nodes], corner], nodes)] if len(nodes) else []
         varying[nodes] = 0.0
-    followers = model.bound.within(model.bodies[number].nodes) if model.bound is not None else None
-    for found in find_regions(model.tets, tet[around_tets]):
+    sets = find_regions(model.tets, tet[around_tets]) if on_points is None else find_regions_of_points(on_points)
+    for found in sets:
         rows = around_tets[found]
         varying[rows] = 0.0
-        if tells_rotation(bound[rows], tet_size):
+        if on_points is not None and tells_rotation(bound[rows], tet_size):
+            regions.append(make_region_of_points(model.X, on_points[found], bound[rows], rows, tet_size))
+        elif tells_rotation(bound[rows], tet_size):
             found_weights = barycentric[rows]
             regions.append(
                 make_region(model.X, model.tets, bound[rows], rows, tet[rows], found_weights, tet_size, followers)

@@ -162,9 +162,20 @@ def route_blocks(routes, values, empty_share, reduced):
         for i in range(9):
             reduced[places[k], i] = 0.0
     for k in range(len(blocks)):
+        # read once: `reduced` might be the same array for all that the compiler knows
+        own = values[blocks[k]]
+        a, b, c, d, e, f, g, h, m = own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7], own[8]
         for route in range(start[k], start[k + 1]):
-            for i in range(9):
-                reduced[place[route], i] += weight[route] * values[blocks[k], i]
+            row, w = reduced[place[route]], weight[route]
+            row[0] += w * a
+            row[1] += w * b
+            row[2] += w * c
+            row[3] += w * d
+            row[4] += w * e
+            row[5] += w * f
+            row[6] += w * g
+            row[7] += w * h
+            row[8] += w * m
     for k in diagonal:
         size = (values[blocks[k], 0] + values[blocks[k], 4] + values[blocks[k], 8]) / 3.0
         for i in range(3):

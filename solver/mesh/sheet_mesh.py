@@ -105,7 +105,7 @@ def bind_vertices(mesh: TetMesh, vertices: Floats) -> Binding:
     if len(sheet.strands):
         return _bind_with_strands(mesh, vertices)
     triangle, corner = np.full(len(vertices), -1, np.int64), np.zeros(len(vertices), np.int64)
-    triangle[sheet.vertices], corner[sheet.vertices] = _triangles_of_nodes(sheet.triangles, len(mesh.nodes))
+    triangle[sheet.vertices], corner[sheet.vertices] = _triangles_of_nodes(sheet.triangles, len(sheet.vertices))
     loose = np.flatnonzero(triangle < 0)
     triangle[loose] = 0
     bound = bind_to_triangles(mesh, triangle, np.eye(3)[corner])
@@ -130,12 +130,12 @@ def _bind_with_strands(mesh: TetMesh, vertices: Floats) -> Binding:
 
 
 def strand_areas(mesh: TetMesh, thickness: float) -> Floats:
-    """Returns the area that strands of a diameter [m] show from the side, at the nodes of a sheet [m²], (n,)."""
+    """Returns the area that strands of a diameter [m] show from the side, at the vertices of a sheet [m²], (v,)."""
     sheet = mesh.sheet
     assert sheet is not None
     ends = mesh.nodes[sheet.strands]
     share = 0.5 * thickness * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    return floats(np.bincount(sheet.strands.ravel(), np.repeat(share, 2), len(mesh.nodes)))
+    return floats(np.bincount(sheet.strands.ravel(), np.repeat(share, 2), len(sheet.vertices)))
 
 
 def followed_corners(mesh: TetMesh) -> Indices:

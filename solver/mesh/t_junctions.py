@@ -19,7 +19,8 @@ class TJunctions:
     Attributes:
         nodes: The nodes that are at T-junctions, rising, (b,).
         start: Where the summands of each begin, (b + 1,).
-        parents, weights: The summands, and their weights, which are above zero and sum to one for each node, (e,).
+        parents, weights: The summands, and their weights, which sum to one for each node and are above zero but for
+            vertices of a sheet that points carry, (e,).
     """
 
     nodes: Indices

@@ -101,11 +101,11 @@ class TetMesh:
     """Tets that fill a surface.
 
     Attributes:
-        nodes: Rest positions [m], (n, 3); each is used by a tet.
+        nodes: Rest positions [m], (n, 3); each is used by a tet, but for points that carry a sheet, the last ones.
         tets: Node indices, (m, 4), positively oriented: det(x1−x0, x2−x0, x3−x0) > 0.
         fill: Filled fraction of each tet in (0, 1], above 1 for the tet of a rigid body, (m,).
         report: What holds of it.
-        junctions: Its T-junctions.
+        junctions: Its T-junctions, or all vertices of a sheet that points carry.
         sheet: The triangles of a sheet, whose tets are hinges without volume; None: it is a solid.
         levels: All tets that the body can have, of which these are the smallest; None: it has just these.
     """

@@ -90,9 +90,10 @@ def _features_beside_switched_levels(other: Body) -> Iterator[str]:
         yield "the Stepping BDF2"
 
 
-def may_have_t_junctions(body: Body) -> bool:
-    """Whether nodes of a body may hang on others: at T-junctions of its tets, or of a sheet that closes them."""
-    return is_adaptive(body) or (body.is_sheet and body.sheet.closes_t_junctions)
+def may_have_bound_nodes(body: Body) -> bool:
+    """Whether nodes of a body may hang on others: at T-junctions, or those of a sheet that points carry."""
+    sheet = body.sheet
+    return is_adaptive(body) or (body.is_sheet and (sheet.closes_t_junctions or sheet.is_carried_by_points))
 
 
 def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:

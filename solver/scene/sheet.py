@@ -13,7 +13,15 @@ from ..runtime.arrays import Indices
 from .material import Material
 from .serialisation.schema_constraints import OneOf, shape
 from .serialisation.sequence_coercion import convert_sequences
-from .settings.sheet_settings import SHEET_BENDING, SHEET_LAW, SHEET_SHEAR, SHEET_T_JUNCTIONS, SHEET_THICKNESS
+from .settings.sheet_settings import (
+    SHEET_BENDING,
+    SHEET_LAW,
+    SHEET_POINT_SPACING,
+    SHEET_POINTS,
+    SHEET_SHEAR,
+    SHEET_T_JUNCTIONS,
+    SHEET_THICKNESS,
+)
 
 if TYPE_CHECKING:
     from .scene import Body
@@ -35,6 +43,8 @@ class Sheet:
             threads follow the shorter edges of each triangle, which are those of quads. "stvk" reads it alone.
         law: Of `SHEET_LAWS`, how triangles resist: "stvk" or "stable-neo-hookean".
         closes_t_junctions: Whether vertices on the border that lie on an edge of another triangle stay on it.
+        is_carried_by_points: Whether its vertices follow points scattered around it, and hand forces down to these.
+        point_spacing: Of these points, over the root mean square of the lengths of its edges, ≥ 1.
         strands: Two vertices of each edge without faces that is a string of the diameter h, (e, 2).
     """
 
@@ -43,6 +53,8 @@ class Sheet:
     shear: Annotated[float, SHEET_SHEAR.limits] = SHEET_SHEAR.default
     law: Annotated[str, OneOf(SHEET_LAWS)] = "stvk"
     closes_t_junctions: bool = SHEET_T_JUNCTIONS.default
+    is_carried_by_points: bool = SHEET_POINTS.default
+    point_spacing: Annotated[float, SHEET_POINT_SPACING.limits] = SHEET_POINT_SPACING.default
     strands: Annotated[Indices, shape("e", 2)] = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
     def __post_init__(self) -> None:

@@ -12,6 +12,7 @@ from .attachment import SPRING
 from .binding_validation import features_without_bound_nodes
 from .scene import Body, Scene
 from .serialisation.range_check import check_ranges
+from .settings.sheet_settings import SHEET_POINTS, SHEET_T_JUNCTIONS
 from .tracks import TrackReader
 
 SHEET_ATTRIBUTES = frozenset({"velocity"})  # that need no stress or strain of tets
@@ -102,6 +103,22 @@ def _unsupported_features(body: Body, tracks: TrackReader) -> Iterator[str]:
         "attributes other than velocity": not SHEET_ATTRIBUTES.issuperset(body.attributes),
     }
     yield from (feature for feature, has in asked.items() if has)
+    for setting, is_on in (
+        (SHEET_T_JUNCTIONS, body.sheet.closes_t_junctions),
+        (SHEET_POINTS, body.sheet.is_carried_by_points),
+    ):
+        if is_on:
+            without = [*features_without_bound_nodes(body, tracks), *(["Fracture"] if body.fracture else [])]
+            yield from (f"{setting.label} beside {feature}" for feature in without)
+    if body.sheet.is_carried_by_points:
+        yield from (f"{SHEET_POINTS.label} beside {feature}" for feature in _features_without_points(body))
+
+
+def _features_without_points(body: Body) -> Iterator[str]:
+    """Yields what a sheet is asked for whose vertices all follow points, and cannot do."""
     if body.sheet.closes_t_junctions:
-        without = [*features_without_bound_nodes(body, tracks), *(["Fracture"] if body.fracture is not None else [])]
-        yield from (f"Close T-Junctions beside {feature}" for feature in without)
+        yield SHEET_T_JUNCTIONS.label
+    if len(body.sheet.strands):
+        yield "strings, which are its edges without faces"
+    if body.goal is not None:
+        yield "Goal"

@@ -23,6 +23,7 @@ from ..mesh.embedding import Binding
 from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
 from ..mesh.sheet_mesh import sheet_mesh
+from ..mesh.sheet_points import carry_by_points
 from ..mesh.sheet_t_junctions import close_t_junctions
 from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
@@ -225,6 +226,8 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
     if body.is_sheet:
         faces = replace(surface, triangles=body.triangles)
         mesh = sheet_mesh(faces, body.name, body.fracture is not None, body.sheet.strands)
+        if body.sheet.is_carried_by_points:
+            return carry_by_points(mesh, body.sheet.point_spacing, body.name)
         return close_t_junctions(mesh) if body.sheet.closes_t_junctions else mesh
     if body.fracture is not None:
         return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))

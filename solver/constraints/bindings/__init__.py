@@ -3,7 +3,7 @@
 
 A hard-bound node has no motion of its own, but that of its target (`hard_bindings.py`, `linalg/bound_nodes.py`).
 A soft-bound particle has, and follows its target by a spring (`soft_particles.py`), or drifts from it within a step
-(`synchronized_particles.py`). A target may also be in a cloud of points (`point_clouds.py`).
+(`synchronized_particles.py`).
 
 Source: S07, chapter 6.
 """

@@ -48,7 +48,9 @@ def make_rest_stretch(body: Body, mesh: TetMesh) -> RestStretch:
     """
     paint, direction = body.rest_scale.paint, body.rest_scale.direction
     if mesh.sheet is not None:
-        weight = paint[mesh.sheet.vertices] if len(paint) else np.ones(len(mesh.nodes))
+        weight = np.ones(len(mesh.nodes))
+        if len(paint):
+            weight[: len(mesh.sheet.vertices)] = paint[mesh.sheet.vertices]
         return RestStretch(weight, np.zeros((0, 3)))
     if not len(direction):
         (weight,) = extrapolate_to_tets(body, mesh, paint)

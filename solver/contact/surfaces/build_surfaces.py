@@ -245,7 +245,7 @@ def _vertex_nodes(
         nodes[own] = np.take_along_axis(nodes[own], heaviest[:, None], axis=1)
         if body.seams is not None:
             node_of_vertex = np.full(len(body.vertices), -1, np.int64)
-            node_of_vertex[mesh.sheet.vertices] = part.nodes.start + np.arange(len(mesh.nodes), dtype=np.int64)
+            node_of_vertex[mesh.sheet.vertices] = part.nodes.start + np.arange(len(mesh.sheet.vertices), dtype=np.int64)
             _add_sewn_nodes(nodes, indices(own), indices(heaviest), indices(node_of_vertex[body.seams.edges], -1, 2))
     return nodes
 

@@ -79,18 +79,19 @@ def body_surface(
 
 
 def sheet_surface(mesh: TetMesh, binding: Binding, thickness: float) -> SurfacePart:
-    """Returns the surface of a sheet: its nodes and triangles, on which points move with the corners alone.
+    """Returns the surface of a sheet: its vertices and triangles, on which points move with the corners alone.
 
     Strands of its thickness [m] touch others with their nodes.
     """
     sheet = mesh.sheet
     assert sheet is not None
-    count, own = len(mesh.nodes), sheet.vertices
+    count, own = len(sheet.vertices), sheet.vertices
+    nodes = mesh.nodes[:count]  # points that carry it stand behind them
     # layers that lie on each other stay apart, so nothing is welded
-    triangles = indices(consistent_faces(sheet.triangles, _face_areas(mesh.nodes, sheet.triangles))[0], -1, 3)
+    triangles = indices(consistent_faces(sheet.triangles, _face_areas(nodes, sheet.triangles))[0], -1, 3)
     none = np.full((count, 3), -1, np.int32)
-    area = _areas(mesh.nodes, triangles) + strand_areas(mesh, thickness)
-    return SurfacePart(mesh.nodes, triangles, area, binding.tet[own], binding.weights[own], none, np.zeros((count, 3)))
+    area = _areas(nodes, triangles) + strand_areas(mesh, thickness)
+    return SurfacePart(nodes, triangles, area, binding.tet[own], binding.weights[own], none, np.zeros((count, 3)))
 
 
 def collider_surface(collider: DeformingCollider, spacing: float) -> SurfacePart:

@@ -30,6 +30,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" is a sheet, which does not support {feature}.',
         "Change that, or choose another Fill than Sheet under Tets.",
     ),
+    "sheet-points-too-far-apart": (
+        'The points that carry the sheet "{name}" would be {apart} m apart, and it is only {largest} m large.',
+        "Lower its Point Spacing, subdivide it, or turn Carried by Points off.",
+    ),
     "bound-to-sheet": (
         '"{name}" is bound to the sheet "{target}", which has no tets for that.',
         "Turn Exact off in the row about it.",

@@ -77,4 +77,28 @@ SHEET_T_JUNCTIONS = switch(
     field="Sheet.closes_t_junctions",
     since="0.3",
 )
-SHEET_SETTINGS = (SHEET_THICKNESS, SHEET_BENDING, SHEET_SHEAR, SHEET_LAW, SHEET_T_JUNCTIONS)
+SHEET_POINTS = switch(
+    "sheet_points",
+    "Carried by Points",
+    "Each vertex follows the nearest 12 of points scattered around the sheet. A fine sheet then moves smoothly, with "
+    "few unknowns, in waves wider than these are apart. Takes longer",
+    when=(IS_SHEET,),
+    field="Sheet.is_carried_by_points",
+    since="0.3",
+)
+SHEET_POINT_SPACING = Setting(
+    "sheet_point_spacing",
+    "Point Spacing",
+    "How far apart these points are, over the length of the sheet's edges. More: fewer points, wider waves, and more "
+    "of the sheet is held beside its pins",
+    default=3.0,
+    limits=at_least(1.0, "Point Spacing"),
+    soft=(None, 8.0),
+    precision=2,
+    when=(IS_SHEET, When("sheet_points", (True,))),
+    field="Sheet.point_spacing",
+    since="0.3",
+)
+# what it is made of, which presets fill in, and what its mesh is
+SHEET_STIFFNESS_SETTINGS = (SHEET_THICKNESS, SHEET_BENDING, SHEET_SHEAR, SHEET_LAW)
+SHEET_SETTINGS = (*SHEET_STIFFNESS_SETTINGS, SHEET_T_JUNCTIONS, SHEET_POINTS, SHEET_POINT_SPACING)

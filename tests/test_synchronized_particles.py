@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points of clouds, and particles that are synchronized: against what their formulas say."""
+"""Particles that are synchronized: against what their formulas say."""
 
 from __future__ import annotations
 
@@ -7,28 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.flesh_dynamics import model_of
-from sinew.solver.constraints.bindings.point_clouds import points_of_cloud
 from sinew.solver.constraints.bindings.synchronized_particles import SynchronizedParticles
-from sinew.solver.runtime.errors import BadInput
-
-
-def test_a_place_in_a_cloud_follows_affine_motions_of_its_nearest_points() -> None:
-    random = np.random.default_rng(0)
-    cloud, places = random.uniform(0.0, 1.0, (200, 3)), random.uniform(0.2, 0.8, (40, 3))
-    nodes = np.arange(1000, 1200, dtype=np.int32)
-    F, shift = np.eye(3) + random.normal(size=(3, 3)), random.normal(size=3)
-    for place, target in zip(places, points_of_cloud(cloud, nodes, places, 12), strict=True):
-        own = target.nodes - 1000
-        away = np.linalg.norm(cloud - place, axis=1)
-        assert set(own) == set(np.argsort(away)[:12])
-        assert target.weights.sum() == pytest.approx(1.0, abs=1e-12)
-        assert target.weights @ (cloud[own] @ F.T + shift) == pytest.approx(F @ place + shift, abs=1e-12)
-
-
-def test_a_flat_cloud_is_refused() -> None:
-    cloud = np.random.default_rng(1).uniform(0.0, 1.0, (30, 3)) * [1.0, 1.0, 0.0]
-    with pytest.raises(BadInput, match="in a plane"):
-        points_of_cloud(cloud, np.arange(30, dtype=np.int32), np.array([[0.5, 0.5, 0.1]]), 8)
 
 
 def particles_in_bar(count: int, seed: int):
