@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +23,14 @@ from fixtures.joints import (
 )
 from fixtures.rigid_bodies import centres, energy, momenta, rigid_box
 from fixtures.scenes import Run, block, pose, rotation
-from sinew.solver.constraints.joints.geometric_stiffness import above_explicit, geometric_stiffness, jointed_cores
-from sinew.solver.constraints.joints.joint_force import Joints
-from sinew.solver.constraints.joints.joint_frames import (
-    coordinate_directions,
-    coordinates,
-    relative_turns,
-    rotation_vectors,
+from sinew.solver.constraints.joints.geometric_stiffness import (
+    above_explicit,
+    add_geometric_stiffness,
+    jointed_cores,
 )
+from sinew.solver.constraints.joints.joint_force import Joints
+from sinew.solver.constraints.joints.joint_frame_kernels import write_row_values
+from sinew.solver.constraints.joints.joint_frames import coordinate_directions, coordinates
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.joint import GENERIC_JOINT, JOINT_KINDS, MOTOR_JOINT, UNLIMITED, Joint
@@ -251,20 +252,28 @@ def relative_angles(run: Run) -> Floats:
     """Returns the three angles of the first joint [rad], (3,)."""
     rows = next(force for force in run.built.forces if isinstance(force, Joints)).rows
     ends = [end.frames(run.state.x, run.built.model.tets, np.eye(4)[None]) for end in (rows.first, rows.second)]
-    return coordinates(*ends)[0, 3:]
+    return coordinates(*ends)[0][0, 3:]
 
 
 def test_directions_of_coordinates_are_their_derivatives() -> None:
     rng = np.random.default_rng(1)
     first, second = [(rng.normal(size=(1, 3)), rotation(rng.normal(size=3), 0.7)[None]) for _ in range(2)]
-    directions, h = coordinate_directions(first[1], coordinates(first, second)), 1e-6
+    (q, start), h = coordinates(first, second), 1e-6
+    directions, values = coordinate_directions(first[1], q), np.empty((2, 1, 8))
     for axis in np.eye(3):
-        ends = [(second[0], rotation(axis, sign * h) @ second[1]) for sign in (1.0, -1.0)]
-        rates = (coordinates(first, ends[0]) - coordinates(first, ends[1]))[0] / (2.0 * h)
+        ends = [coordinates(first, (second[0], rotation(axis, sign * h) @ second[1])) for sign in (1.0, -1.0)]
+        rates = (ends[0][0] - ends[1][0])[0] / (2.0 * h)
         np.testing.assert_allclose(rates[3:], directions[0, 3:] @ axis, atol=1e-8)
-        turns = [rotation_vectors(relative_turns(first, end) @ relative_turns(first, second).transpose(0, 2, 1))
-                 for end in ends]  # fmt: skip
-        np.testing.assert_allclose((turns[0] - turns[1])[0] / (2.0 * h), first[1][0].T @ axis, atol=1e-8)
+        for end, out in zip(ends, values, strict=True):
+            write_row_values(*end, q, start, out)
+        assert (values[0] - values[1])[0, 7] / (2.0 * h) == pytest.approx(first[1][0, :, 0] @ axis, abs=1e-8)
+
+
+def stiffness_of_pull(force: Sequence[float] | Floats, arm: Floats) -> Floats:
+    """Returns K [N m] of a force [N] on a body at an arm [m], (3,) each, (3, 3)."""
+    K, of_end = np.zeros((1, 3, 3)), np.array([[-1], [0]], np.int32)
+    add_geometric_stiffness(of_end, np.asarray(force)[None], np.stack([arm, arm])[:, None], K)
+    return K[0]
 
 
 def test_geometric_stiffness_is_the_derivative_of_the_torque_of_a_pull() -> None:
@@ -273,7 +282,7 @@ def test_geometric_stiffness_is_the_derivative_of_the_torque_of_a_pull() -> None
     arm = rng.normal(size=3)
     unit = arm / np.linalg.norm(arm)
     for force in (3.0 * unit, rng.normal(size=3)):
-        K = geometric_stiffness(force[None], arm[None])[0]
+        K = stiffness_of_pull(force, arm)
         np.testing.assert_allclose(K, K.T, atol=1e-14)
         np.testing.assert_allclose(K @ unit, 0.0, atol=1e-14)
         across = np.eye(3) - np.outer(unit, unit)
@@ -294,7 +303,7 @@ def test_points_of_a_core_turn_against_geometric_stiffness_and_do_not_push(tmp_p
     model, x, dt = run.built.model, run.state.x, 1.0
     cores = jointed_cores(model, (rows.first, rows.second), np.array([[0.05, 0.0, 0.0]]), x, dt)
     points = cores.forces(np.array([[70.0, 20.0, -10.0]]))
-    K = above_explicit(geometric_stiffness(np.array([[70.0, 20.0, -10.0]]), cores.arms[1]), cores.inertia, dt)[0]
+    K = above_explicit(stiffness_of_pull([70.0, 20.0, -10.0], cores.arms[1, 0])[None], cores.inertia, dt)[0]
     omega, speed = np.array([0.3, -0.2, 0.5]), np.array([1.0, 2.0, 3.0])
     at = points.positions(x, model.tets)
     force = points.force_after(speed + np.cross(omega, at), np.zeros_like(at))
@@ -326,7 +335,7 @@ def test_springs_swing_as_implicit_euler_says(tmp_path: Path, row: int, is_free:
         rate = (rate - dt * 150.0 * q) / (1.0 + dt * 0.7 + dt**2 * 150.0)
         q += dt * rate
         ends = [end.frames(run.state.x, run.built.model.tets, np.eye(4)[None]) for end in (rows.first, rows.second)]
-        assert coordinates(*ends)[0, row] == pytest.approx(q, abs=1e-6)
+        assert coordinates(*ends)[0][0, row] == pytest.approx(q, abs=1e-6)
     assert max(report.solves for report in run.reports) <= 3
 
 

@@ -38,6 +38,7 @@ sys.path.insert(0, sys.argv[1])
 from fixtures import fracture_scenes, flesh_scenes
 from fixtures.closed_surfaces import sphere
 from fixtures.formulation_choices import CHOICES, resisting
+from fixtures.rigid_bodies import rigid_box
 from fixtures.scenes import block
 from fixtures.sheets import grid
 from fixtures.tiny_bakes import tiny_scene, write_scene
@@ -46,6 +47,7 @@ from sinew.solver.bake.warmup import compile_kernels
 from sinew.solver.constraints.stretch_limit import YIELDING_LAW
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.flesh import Flesh
+from sinew.solver.scene.joint import Joint
 from sinew.solver.scene.scene import Body, Meshing, Scene, Settings
 from sinew.solver.scene.stretch_limit import StretchLimit
 from sinew.solver.scene.tracks import TrackWriter
@@ -67,6 +69,8 @@ nodes, triangles = grid((6, 6), (0.4, 0.4))
 cloth = Body(nodes + [-0.2, -0.2, 0.21], triangles, meshing=Meshing("sheet"), collision=Collision(0.3, 0.0, True))
 below = block((2, 2, 2), (0.2, 0.2, 0.2), at=(-0.08, -0.07, 0.0), key="below")
 scenes["sheet"] = Scene((dataclasses.replace(cloth, key="cloth"), below), fracture_scenes.FLOOR, Settings(frame_end=8))
+rod = rigid_box((0.1, 0.1, 0.4), key="rod")
+scenes["joints"] = Scene((rod,), (), Settings(frame_end=4), joints=(Joint("", "rod", "hinge"),))
 places, faces = sphere(8)
 switched = Meshing("adaptive", divisions=8, refines_dynamically=True)
 ball = Body(places + [0.0, 0.0, 1.2], faces, meshing=switched, initial_velocity=(0.0, 0.0, -5.0))

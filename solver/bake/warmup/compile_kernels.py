@@ -28,6 +28,7 @@ def compile_all(on_event: OnEvent) -> None:
     from .compile_contact import compile_surface_contacts
     from .compile_coupled_bodies import compile_bound_bodies, compile_coupled_bodies
     from .compile_flesh import compile_flesh
+    from .compile_joints import compile_joints
     from .compile_multigrid import compile_multigrid
     from .compile_small_scene import compile_small_scene
 
@@ -36,6 +37,7 @@ def compile_all(on_event: OnEvent) -> None:
         compile_small_scene(scene)
     compile_coupled_bodies()
     compile_bound_bodies()
+    compile_joints()
     compile_surface_contacts()
     compile_multigrid()
     for is_averaged in (False, True):

@@ -31,9 +31,12 @@ from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import VELOCITY_CHANGE
 from ...runtime.arrays import Floats, Indices, floats
+from ...runtime.frozen_memo import derived_from
+from ...runtime.jit import kernel
 from ..point_forces import PointForces
 from ..rigid_core.rigid_body_momentum import CoreBody, core_body
 from ..rigid_core.torque_points import TorquePoints, torque_points
+from .joint_frame_kernels import SMALLEST
 from .joint_frames import JointEnd
 
 MAX_EXPLICIT_RATIO = 0.25  # Δt² K over the inertia, up to which K stays out of the system
@@ -44,18 +47,20 @@ class JointedCores:
     """The rigid parts that joints hold, at the start of a step, b of them.
 
     Attributes:
+        model: All bodies.
+        x: Where nodes are [m], (n, 3).
         dt: Δt [s].
         bodies: They.
         inertia: About their centres of mass [kg m²], (b, 3, 3).
-        points: Those by which they are stiff.
         of_end: Which of them each end of each joint is, −1 where it is no body, (2, k).
         arms: From their centres of mass to the place of the joint [m], (2, k, 3).
     """
 
+    model: Model
+    x: Floats
     dt: float
     bodies: tuple[CoreBody, ...]
     inertia: Floats
-    points: TorquePoints
     of_end: Indices
     arms: Floats
 
@@ -86,14 +91,15 @@ class JointedCores:
         """L⁻¹ of the inertia L Lᵀ, (b, 3, 3)."""
         return floats(np.linalg.inv(np.linalg.cholesky(self.inertia)))
 
+    @cached_property
+    def points(self) -> TorquePoints:
+        """The points by which they are stiff; most steps ask for none."""
+        return torque_points(self.model, self.bodies, self.x)
+
     def forces(self, pull: Floats) -> PointForces:
         """Returns what is stiff about the cores where joints pull at the second end and push the first [N], (k, 3)."""
         K = np.zeros_like(self.inertia)
-        for number, sign in enumerate((-1.0, 1.0)):
-            is_body = self.of_end[number] >= 0
-            np.add.at(
-                K, self.of_end[number][is_body], geometric_stiffness(sign * pull[is_body], self.arms[number][is_body])
-            )
+        add_geometric_stiffness(self.of_end, pull, self.arms, K)
         if self._bears_explicitly(K):
             return PointForces()
         K = above_explicit(K, self.inertia, self.dt)
@@ -104,21 +110,50 @@ class JointedCores:
 
 def jointed_cores(model: Model, ends: Sequence[JointEnd], places: Floats, x: Floats, dt: float) -> JointedCores:
     """Returns the rigid parts that joints hold at `places` [m], (k, 3), where nodes are at x [m], (n, 3)."""
-    known = np.unique(np.concatenate([end.core for end in ends]))
-    known = known[known >= 0]
-    bodies = tuple(core_body(model, model.cores[number], x) for number in known)
+    known, of_end = _held_cores(ends)
+    bodies = tuple(core_body(model, model.cores[number], x) for number in known.tolist())
     inertia = floats(np.stack([body.inertia for body in bodies]))
     centre = floats(np.stack([body.centre for body in bodies]))
-    of_end = np.stack([np.where(end.core >= 0, np.searchsorted(known, end.core), -1) for end in ends])
-    arms = floats(places - centre[of_end])
-    return JointedCores(dt, bodies, inertia, torque_points(model, bodies, x), of_end.astype(np.int32), arms)
+    return JointedCores(model, x, dt, bodies, inertia, of_end, places - centre[of_end])
 
 
-def geometric_stiffness(force: Floats, arms: Floats) -> Floats:
-    """Returns K [N m] of forces [N] at arms [m] from centres, (k, 3) each, (k, 3, 3)."""
-    along = np.einsum("ki,ki->k", force, arms)[:, None, None]
-    square = np.maximum(np.einsum("ki,ki->k", arms, arms), np.finfo(float).tiny)[:, None, None]
-    return floats(along * (np.eye(3) - arms[:, :, None] * arms[:, None, :] / square))
+def _held_cores(ends: Sequence[JointEnd]) -> tuple[Indices, Indices]:
+    """Returns the cores that joints hold, rising, and which of these each end of each joint is, (2, k), or −1."""
+
+    def number_cores() -> tuple[Indices, Indices]:
+        known = np.unique(np.concatenate([end.core for end in ends]))
+        known = known[known >= 0]
+        of_end = np.stack([np.where(end.core >= 0, np.searchsorted(known, end.core), -1) for end in ends])
+        return known, of_end.astype(np.int32)
+
+    return derived_from(ends[0], "held cores", number_cores, inputs=tuple(ends[1:]))
+
+
+@kernel()
+def add_geometric_stiffness(of_end, pull, arms, K):
+    """Adds the K of forces on both ends of k joints to those of the bodies that these are [N m].
+
+    Args:
+        of_end: Which body each end is, −1 where it is none, (2, k).
+        pull: Forces on the second ends [N], (k, 3); those on the first ones are against them.
+        arms: From the centres of the bodies [m], (2, k, 3).
+        K: Changed, (b, 3, 3).
+    """
+    for end in range(2):
+        for joint in range(len(pull)):
+            body, r = of_end[end, joint], arms[end, joint]
+            if body < 0:
+                continue
+            along, square = 0.0, SMALLEST
+            for i in range(3):
+                along += pull[joint, i] * r[i]
+                square += r[i] * r[i]
+            if end == 0:
+                along = -along
+            for i in range(3):
+                K[body, i, i] += along
+                for j in range(3):
+                    K[body, i, j] -= along * r[i] * r[j] / square
 
 
 def above_explicit(K: Floats, inertia: Floats, dt: float) -> Floats:

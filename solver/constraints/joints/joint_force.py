@@ -13,6 +13,7 @@ from ...mechanics.model import Model
 from ...mechanics.state_fields import JOINT_BROKEN_FIELD, JOINT_LOAD_FIELD
 from ...runtime.arrays import Bools, Floats, floats
 from ...runtime.errors import SolveFailed
+from ...runtime.frozen_memo import derived_from
 from ...scene.joint import Joint
 from ...scene.scene import Scene
 from ...scene.tracks import TrackReader
@@ -52,7 +53,7 @@ class Joints(Force):
         acts = np.array([self._acts(joint, step) for joint in self.joints])
         if step.is_static or not acts.any():
             return None
-        own = self._select(acts)
+        own = derived_from(self, "joints that act", lambda: self._select(acts), values=(acts,))
         animated = floats(np.stack([_frame_at(joint, step.tracks, step.end) for joint in own.joints]))
         return JointStep(own.rows, step.state, step.model, step.dt, animated)
 

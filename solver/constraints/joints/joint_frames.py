@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
-from ...mesh.embedding import affine_weights
-from ...runtime.arrays import Bools, Floats, Indices, floats
-
-MIN_COSINE = 1.0e-6  # of the middle angle, of which the two others are one from 90 degrees on
+from ...runtime.arrays import Bools, Floats, Indices
+from .joint_frame_kernels import EndArrays, write_coordinates, write_directions, write_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +30,15 @@ class JointEnd:
     inverse_edges: Floats
     axes: Floats
 
-    @property
-    def is_body(self) -> np.ndarray:
+    @cached_property
+    def is_body(self) -> Bools:
         """Which ends are bodies, (k,)."""
         return self.tet >= 0
+
+    @cached_property
+    def arrays(self) -> EndArrays:
+        """The end as kernels take it."""
+        return EndArrays(self.tet, self.weights, self.inverse_edges, self.axes)
 
     def frames(self, x: Floats, tets: Indices, animated: Floats) -> tuple[Floats, Floats]:
         """Returns origins [m], (k, 3), and axes, columns, (k, 3, 3), for nodes at x [m], (n, 3).
@@ -43,73 +47,33 @@ class JointEnd:
             x, tets: Nodes, and the nodes of the tets.
             animated: World [m] ← frame where the end is no body, (k, 4, 4).
         """
-        corners = x[tets[self.tet]]
-        edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
-        axes = edges @ self.inverse_edges @ self.axes
-        origins = np.einsum("ka,kai->ki", self.weights, corners)
-        is_body = self.is_body
-        return (
-            np.where(is_body[:, None], origins, animated[:, :3, 3]),
-            np.where(is_body[:, None, None], axes, animated[:, :3, :3]),
-        )
+        origins, axes = np.empty((len(self.tet), 3)), np.empty((len(self.tet), 3, 3))
+        write_frames(x, tets, self.arrays, animated, origins, axes)
+        return origins, axes
 
     def selected(self, which: Bools) -> JointEnd:
         """Returns the ends of some joints, (k,)."""
         return JointEnd(*(getattr(self, each.name)[which] for each in fields(self)))
 
-    def weights_of(self, places: Floats, x: Floats, tets: Indices) -> Floats:
-        """Returns the weights by which places [m], (…, k, 3), go with the tets, whose nodes are at x [m], (…, k, 4)."""
-        return affine_weights(x, tets, places, self.tet)
 
+def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Returns the six coordinates of second frames in first ones (`Joint`), (k, 6), and how they are turned, (k, 3, 3).
 
-def coordinates(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:
-    """Returns the six coordinates of second frames in first ones (`Joint`), (k, 6), of their origins and axes."""
-    away = np.einsum("kji,kj->ki", first[1], second[0] - first[0])
-    R = relative_turns(first, second)
-    angles = np.stack(
-        [
-            np.arctan2(-R[:, 1, 2], R[:, 2, 2]),
-            np.arcsin(np.clip(R[:, 0, 2], -1.0, 1.0)),
-            np.arctan2(-R[:, 0, 1], R[:, 0, 0]),
-        ],
-        axis=1,
-    )
-    return floats(np.concatenate([away, angles], axis=1))
-
-
-def relative_turns(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Floats:
-    """Returns how second frames are turned in first ones, (k, 3, 3), of their origins and axes."""
-    return floats(first[1].transpose(0, 2, 1) @ second[1])
-
-
-def rotation_vectors(R: Floats) -> Floats:
-    """Returns axes times angles [rad] of rotations by less than π, (k, 3, 3), (k, 3)."""
-    skew = 0.5 * (R - R.transpose(0, 2, 1))
-    vectors = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
-    sine, cosine = np.linalg.norm(vectors, axis=1), 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
-    return floats(vectors * (np.arctan2(sine, cosine) / np.maximum(sine, np.finfo(float).tiny))[:, None])
+    Args:
+        first, second: Origins and axes of frames, as `JointEnd.frames` gives them.
+    """
+    q, turns = np.empty((len(first[0]), 6)), np.empty((len(first[0]), 3, 3))
+    write_coordinates(*first, *second, q, turns)
+    return q, turns
 
 
 def coordinate_directions(first_axes: Floats, q: Floats) -> Floats:
     """Returns n with dq/dt = n · v for translations and n · ω for angles, in the world, (k, 6, 3).
 
-    v is that of the second frame's origin, seen from the body of the first frame; ω is the relative one. The angles
-    turn about x, R_x y and R_x R_y z; n are the rows of the inverse of these axes.
-
     Args:
         first_axes: Axes of the first frames, columns, (k, 3, 3).
         q: Coordinates, (k, 6).
     """
-    sine_a, cosine_a = np.sin(q[:, 3]), np.cos(q[:, 3])
-    sine_b, cosine_b = np.sin(q[:, 4]), np.cos(q[:, 4])
-    cosine_b = np.where(np.abs(cosine_b) < MIN_COSINE, MIN_COSINE, cosine_b)
-    zero, one = np.zeros(len(q)), np.ones(len(q))
-    rows = np.stack(
-        [
-            np.stack([one, sine_a * sine_b / cosine_b, -cosine_a * sine_b / cosine_b], axis=1),
-            np.stack([zero, cosine_a, sine_a], axis=1),
-            np.stack([zero, -sine_a / cosine_b, cosine_a / cosine_b], axis=1),
-        ],
-        axis=1,
-    )
-    return floats(np.concatenate([first_axes.transpose(0, 2, 1), rows @ first_axes.transpose(0, 2, 1)], axis=1))
+    directions = np.empty((len(q), 6, 3))
+    write_directions(first_axes, q, directions)
+    return directions

@@ -29,20 +29,30 @@ Berendsen (1977), whose constraint forces these are in the limit. Own derivation
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import JOINT_LOAD_FIELD
-from ...runtime.arrays import Bools, Floats, floats
-from ...runtime.row_cross_products import row_cross_products
+from ...mesh.geometry.point_tet import barycentric_rows
+from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...scene.joint import AXIS_COUNT, MOTOR_ROWS
 from ..linear_forces import LinearForces
 from ..pair_forces import PairForces
 from ..point_forces import PointForces
 from .geometric_stiffness import jointed_cores
-from .joint_frames import JointEnd, coordinate_directions, coordinates, relative_turns, rotation_vectors
+from .joint_frame_kernels import write_row_values
+from .joint_frames import JointEnd, coordinate_directions, coordinates
+from .joint_place_kernels import (
+    PLACE_COUNT,
+    PlaceArrays,
+    write_couples,
+    write_place_forces,
+    write_place_weights,
+    write_relative_motions,
+)
 
 ROW_COUNT = AXIS_COUNT + len(MOTOR_ROWS)
 COORDINATE_OF_ROW = np.array([*range(AXIS_COUNT), *MOTOR_ROWS], np.int32)
@@ -83,6 +93,29 @@ class JointRows:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @cached_property
+    def tet(self) -> Indices:
+        """Tets of both ends, −1 where these are no bodies, (2, k)."""
+        return np.stack([self.first.tet, self.second.tet])
+
+    @cached_property
+    def units(self) -> Floats:
+        """Sizes of the rows [m, 1], (k, 8)."""
+        units = np.ones((len(self), AXIS_COUNT))
+        units[:, :3] = self.size[:, None]
+        return floats(units[:, COORDINATE_OF_ROW])
+
+    @cached_property
+    def most(self) -> Floats:
+        """Largest forces of the rows [N, N m], (k, 8)."""
+        return np.concatenate([np.full((len(self), AXIS_COUNT), np.inf, float), self.motor_force], axis=1)
+
+    @cached_property
+    def is_motor_alone(self) -> Bools:
+        """Which joints drive a turn and limit nothing, (k,)."""
+        is_limited = (np.isfinite(self.lower) | np.isfinite(self.upper)).any(axis=1)
+        return (self.motor_force[:, 1] > 0.0) & ~is_limited
+
     def selected(self, which: Bools) -> JointRows:
         """Returns the rows of some joints, (k,)."""
         keys = tuple(key for key, is_own in zip(self.keys, which, strict=True) if is_own)
@@ -115,27 +148,21 @@ class JointStep:
         self.motion: tuple[Floats, Floats] | None = None
         x = start.x
         first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
-        q = coordinates(first, second)
+        q, self.start_turns = coordinates(first, second)
         self.start = q
-        self.start_turns = relative_turns(first, second)
-        self.directions = coordinate_directions(first[1], q)
+        directions = coordinate_directions(first[1], q)
         # a motor alone drives the turn about the axis itself, which no angles of it make singular
-        is_free = (rows.motor_force[:, 1] > 0.0) & ~(np.isfinite(rows.lower) | np.isfinite(rows.upper)).any(axis=1)
-        self.directions[is_free, MOTOR_ROWS[1]] = first[1][is_free, :, 0]
-        self._place(x, second[0])
+        directions[rows.is_motor_alone, MOTOR_ROWS[1]] = first[1][rows.is_motor_alone, :, 0]
+        self.places = _places(rows, directions, second[0], x, tets)
         self.cores = jointed_cores(model, (rows.first, rows.second), second[0], x, dt)
-        units = np.concatenate([np.repeat(rows.size[:, None], 3, axis=1), np.ones((len(rows), 3))], axis=1)
-        self.units = floats(units[:, COORDINATE_OF_ROW])
         carried = rows.mass * np.clip(model.mass.sum() / rows.mass, 1.0, MAX_CARRIED_RATIO)
-        inertia = carried[:, None] * (rows.size[:, None] / self.units) ** 2
+        inertia = carried[:, None] * (rows.size[:, None] / rows.units) ** 2
         self.stiffness = INERTIA_FACTOR * inertia / dt**2
         self.low, self.high = self._limits()
         known = [start.fields.get(JOINT_LOAD_FIELD.format(key=key)) for key in rows.keys]
         self.load = np.stack([np.zeros(ROW_COUNT) if each is None else each[:ROW_COUNT] for each in known])
         self.spring_stiffness = rows.spring_stiffness + rows.spring_damping / dt
         self.spring_load = rows.spring_stiffness * q
-        no_end = np.full((len(rows), AXIS_COUNT), np.inf, float)
-        self.most = np.concatenate([no_end, rows.motor_force], axis=1)
         self.solves, self.is_settled = 0, True
         values = self._row_values(q, self.start_turns)
         self._begin_modes(values)
@@ -174,28 +201,11 @@ class JointStep:
         """Returns the row values where nodes are at x [m], (n, 3), (k, 8)."""
         rows, tets, animated = self.rows, self.tets, self.animated
         first, second = rows.first.frames(x, tets, animated), rows.second.frames(x, tets, animated)
-        return self._row_values(coordinates(first, second), relative_turns(first, second))
-
-    def _place(self, x: Floats, places: Floats) -> None:
-        """Finds where forces act: at the second frames [m], (k, 3), and beside them."""
-        rows, tets = self.rows, self.tets
-        turns = self.directions[:, 3:]
-        self.turn_size = np.linalg.norm(turns, axis=2)
-        unit = turns / self.turn_size[:, :, None]
-        least = np.argmin(np.abs(unit), axis=2)
-        beside = row_cross_products(unit, np.eye(3)[least])
-        beside /= np.linalg.norm(beside, axis=2)[:, :, None]
-        self.couple = row_cross_products(unit, beside)  # d of each angle, (k, 3, 3)
-        h = rows.size[:, None]
-        offsets = [np.zeros_like(places)]
-        for row in range(3):
-            offsets += [h * beside[:, row], -h * beside[:, row]]
-        # weights of the place, then of the two beside it for each angle, (7, k, 4)
-        self.weights = tuple(end.weights_of(places + np.stack(offsets), x, tets) for end in (rows.first, rows.second))
+        return self._row_values(*coordinates(first, second))
 
     def _limits(self) -> tuple[Floats, Floats]:
         """Returns limits of the rows; what is far out of them comes back at a limited rate."""
-        rows, cap = self.rows, MAX_CLOSING_RATE * self.dt * self.units[:, :AXIS_COUNT]
+        rows, cap = self.rows, MAX_CLOSING_RATE * self.dt * self.rows.units[:, :AXIS_COUNT]
         low = np.minimum(rows.lower, self.start + cap)
         high = np.maximum(rows.upper, self.start - cap)
         wanted = rows.motor_speed * self.dt
@@ -203,9 +213,9 @@ class JointStep:
 
     def _row_values(self, q: Floats, turns: Floats) -> Floats:
         """Returns the coordinates, and how far those with motors have come in the step, (k, 8)."""
-        way = q[:, MOTOR_ROWS[0]] - self.start[:, MOTOR_ROWS[0]]
-        turn = rotation_vectors(turns @ self.start_turns.transpose(0, 2, 1))[:, 0]
-        return floats(np.concatenate([q, way[:, None], turn[:, None]], axis=1))
+        values = np.empty((len(q), ROW_COUNT))
+        write_row_values(q, turns, self.start, self.start_turns, values)
+        return values
 
     def _begin_modes(self, values: Floats) -> None:
         """Chooses which rows are stiff in the first solve, and the values that they are drawn to, both (k, 8)."""
@@ -213,7 +223,7 @@ class JointStep:
         self.goal = np.where(pushes_high | (self.low == self.high), self.high, self.low)
         self.goal[~np.isfinite(self.goal)] = 0.0  # of free rows, which are never stiff
         is_beyond = (values > self.high) | (values < self.low) | (self.load != 0.0)
-        self.is_stiff = (is_beyond | (self.low == self.high)) & (np.abs(self.load) < self.most)
+        self.is_stiff = (is_beyond | (self.low == self.high)) & (np.abs(self.load) < self.rows.most)
 
     def _take_modes(self, values: Floats, moved: Floats) -> Floats:
         """Finds λ after a solve that ended with row values and relative motions, (k, 8), and which rows stay stiff.
@@ -233,16 +243,16 @@ class JointStep:
         pulls = was_stiff & ~is_equal & np.where(is_high, given < 0.0, given > 0.0)
         if self.solves > MAX_RELEASING_SOLVES:
             pulls[:] = False
-        is_weak = was_stiff & (np.abs(given) >= self.most)
-        recovers = ~was_stiff & (self.most > 0.0) & is_equal & (np.sign(before) * wanted < self.most)
-        margin = MAX_GAP_RATIO * self.units
+        is_weak = was_stiff & (np.abs(given) >= self.rows.most)
+        recovers = ~was_stiff & (self.rows.most > 0.0) & is_equal & (np.sign(before) * wanted < self.rows.most)
+        margin = MAX_GAP_RATIO * self.rows.units
         begins = ~was_stiff & ~is_equal & ((values > self.high + margin) | (values < self.low - margin))
         self.load = np.where(was_stiff, given, before)
-        self.load[is_weak] = np.clip(given, -self.most, self.most)[is_weak]
+        self.load[is_weak] = np.clip(given, -self.rows.most, self.rows.most)[is_weak]
         self.load[pulls] = 0.0
         self.goal = np.where(begins, np.where(values > self.high, self.high, self.low), self.goal)
         self.is_stiff = (was_stiff & ~pulls & ~is_weak) | recovers | begins
-        error = np.where(was_stiff, np.abs(values - self.goal) / self.units, 0.0)
+        error = np.where(was_stiff, np.abs(values - self.goal) / self.rows.units, 0.0)
         error[recovers | begins | pulls | is_weak] = np.inf
         return floats(error)
 
@@ -256,7 +266,7 @@ class JointStep:
         self.spring_load = self._spring_forces(seen)
         inertia = self.stiffness[:, :AXIS_COUNT] / INERTIA_FACTOR
         counts = np.minimum(self.spring_stiffness / inertia, 1.0)
-        return floats(counts * np.abs(values[:, :AXIS_COUNT] - seen) / self.units[:, :AXIS_COUNT])
+        return floats(counts * np.abs(values[:, :AXIS_COUNT] - seen) / self.rows.units[:, :AXIS_COUNT])
 
     def _spring_forces(self, q: Floats) -> Floats:
         """Returns the forces of springs for coordinates at the end of the step, by implicit Euler, (k, 6)."""
@@ -264,7 +274,9 @@ class JointStep:
 
     def _with_springs(self, rows: Floats, springs: Floats) -> Floats:
         """Returns values of rows, (k, 8), with those of springs, (k, 6)."""
-        return floats(np.concatenate([rows[:, :AXIS_COUNT] + springs, rows[:, AXIS_COUNT:]], axis=1))
+        out = rows.copy()
+        out[:, :AXIS_COUNT] += springs
+        return out
 
     def _linearise(self, values: Floats, moved: Floats) -> None:
         """Sets the forces of the next solve, about row values and relative motions of the last one, (k, 8) each."""
@@ -283,68 +295,70 @@ class JointStep:
     def _pull(self) -> Floats:
         """Returns the forces on the second ends, of the loads [N], (k, 3)."""
         along = _per_coordinate(self._with_springs(self.load, self.spring_load))[:, :3]
-        return floats(-np.einsum("kr,kri->ki", along, self.directions[:, :3]))
+        return floats(-np.einsum("kr,kri->ki", along, self.places.directions[:, :3]))
 
     def _relative_motion(self, displacement: Floats) -> Floats:
         """Returns n · u of the rows for displacements of all nodes along straight lines [m], (n, 3), (k, 8)."""
-        moved = self._end_motion(1, displacement) - self._end_motion(0, displacement)  # (7, k, 3)
-        along = np.einsum("kri,ki->kr", self.directions[:, :3], moved[0])
-        apart = np.stack([moved[1 + 2 * row] - moved[2 + 2 * row] for row in range(3)], axis=1)
-        turned = np.einsum("kri,kri->kr", self.couple, apart) * self.turn_size / (2.0 * self.rows.size[:, None])
-        return floats(np.concatenate([along, turned], axis=1)[:, COORDINATE_OF_ROW])
-
-    def _end_motion(self, number: int, displacement: Floats) -> Floats:
-        """Returns how the places of an end move [m], (7, k, 3); not at all where it is no body."""
-        end = (self.rows.first, self.rows.second)[number]
-        own = np.einsum("pka,kai->pki", self.weights[number], displacement[self.tets[end.tet]])
-        return np.where(end.is_body[:, None], own, 0.0)
+        along = np.empty((len(self.rows), AXIS_COUNT))
+        write_relative_motions(self.places, displacement, self.tets, along)
+        return np.take(along, COORDINATE_OF_ROW, axis=1)
 
     def _forces(self, phi: Floats, stiffness: Floats) -> LinearForces:
         """Returns φ and k of the rows, (k, 8) each, as forces at the places."""
-        phi, stiffness = _per_coordinate(phi), _per_coordinate(stiffness)
-        along, h = self.directions[:, :3], self.rows.size
-        force = np.zeros((7, len(self.rows), 3))
-        matrix = np.zeros((7, len(self.rows), 3, 3))
-        force[0] = -np.einsum("kr,kri->ki", phi[:, :3], along)
-        matrix[0] = np.einsum("kr,kri,krj->kij", stiffness[:, :3], along, along)
-        for row in range(3):
-            d, size = self.couple[:, row], self.turn_size[:, row]
-            pull = -(phi[:, 3 + row] * size / (2.0 * h))[:, None] * d
-            force[1 + 2 * row], force[2 + 2 * row] = pull, -pull
-            each = (stiffness[:, 3 + row] * size**2 / (2.0 * h**2))[:, None, None] * d[:, :, None] * d[:, None, :]
-            matrix[1 + 2 * row] = matrix[2 + 2 * row] = each
-            matrix[0] -= 2.0 * each
-        return self._as_linear_forces(force, matrix)
+        shape = (PLACE_COUNT, len(self.rows))
+        force, matrix, acts = np.empty((*shape, 3)), np.empty((*shape, 3, 3)), np.empty(shape, bool)
+        write_place_forces(self.places, _per_coordinate(phi), _per_coordinate(stiffness), force, matrix, acts)
+        return self._as_linear_forces(force, matrix, acts)
 
-    def _as_linear_forces(self, force: Floats, matrix: Floats) -> LinearForces:
+    def _as_linear_forces(self, force: Floats, matrix: Floats, acts: Bools) -> LinearForces:
+        """Returns what acts at the places, (7, k), as forces on bodies."""
         first, second = self.rows.first, self.rows.second
-        acts = force.any(axis=2) | matrix.any(axis=(2, 3))  # (7, k)
-        pairs, points = PairForces(), []
+        (first_weights, second_weights), pairs, points = self.places.weights, PairForces(), []
         place, joint = np.nonzero(acts & (first.is_body & second.is_body))
         if len(place):
             pairs = PairForces(
-                second.tet[joint], self.weights[1][place, joint], first.tet[joint], self.weights[0][place, joint],
+                second.tet[joint], second_weights[place, joint], first.tet[joint], first_weights[place, joint],
                 force[place, joint], matrix[place, joint],
             )  # fmt: skip
-        for number, (end, other, sign) in enumerate(((first, second, -1.0), (second, first, 1.0))):
-            place, joint = np.nonzero(acts & end.is_body & ~other.is_body)
+        for end, other, weights, sign in ((first, second, first_weights, -1.0), (second, first, second_weights, 1.0)):
+            is_alone = end.is_body & ~other.is_body
+            if not is_alone.any():
+                continue
+            place, joint = np.nonzero(acts & is_alone)
             if len(place):
                 own = matrix[place, joint]
                 points.append(
                     PointForces(
-                        end.tet[joint], self.weights[number][place, joint], sign * force[place, joint], own,
-                        np.zeros_like(own),
+                        end.tet[joint], weights[place, joint], sign * force[place, joint], own, np.zeros_like(own)
                     )
-                )  # fmt: skip
+                )
         return LinearForces(points=PointForces.concatenate(*points), pairs=pairs)
+
+
+def _places(rows: JointRows, directions: Floats, origins: Floats, x: Floats, tets: Indices) -> PlaceArrays:
+    """Returns where forces act: at the second frames' origins [m], (k, 3), and beside them.
+
+    Args:
+        rows: Of the joints.
+        directions: n of the coordinates, (k, 6, 3).
+        origins: There.
+        x, tets: Where nodes are [m], (n, 3), and those of the tets.
+    """
+    count = len(rows)
+    turn_size, beside, couple = np.empty((count, 3)), np.empty((count, 3, 3)), np.empty((count, 3, 3))
+    write_couples(directions, beside, turn_size, couple)
+    inverse_edges = barycentric_rows(x, tets[rows.tet.ravel()])[0].reshape(2, count, 3, 3)
+    weights = np.empty((2, PLACE_COUNT, count, 4))
+    for end in range(2):
+        write_place_weights(rows.tet[end], x, tets, inverse_edges[end], origins, beside, rows.size, weights[end])
+    return PlaceArrays(rows.tet, weights, directions, turn_size, couple, rows.size)
 
 
 def _per_coordinate(values: Floats) -> Floats:
     """Returns sums of rows, (k, 8), for each coordinate, (k, 6): motors act along with limits."""
     out = values[:, :AXIS_COUNT].copy()
-    for number, row in enumerate(MOTOR_ROWS):
-        out[:, row] += values[:, AXIS_COUNT + number]
-    return floats(out)
+    out[:, MOTOR_ROWS] += values[:, AXIS_COUNT:]
+    return out
 
 
 def force_along(load: Floats) -> Floats:
