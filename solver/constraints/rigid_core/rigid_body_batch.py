@@ -24,7 +24,7 @@ from .batch_motion import (
     rotate_bodies,
     write_velocities,
 )
-from .core_dofs import INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS, velocity_matrices
+from .core_dofs import CORNER_MATRIX, INVERSE_R_FACTOR, POINT_COUNT, Q_FACTOR, TRIANGLE_CORNERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,5 +180,5 @@ def batch_dofs(bodies: RigidBodyBatch, is_free: Bools, v: Floats) -> BatchDofs:
     moves = is_free[bodies.nodes[:, 0]]
     prescribed = np.where(moves[:, None], 0.0, np.concatenate(bodies.motion(v[bodies.nodes]), axis=1))
     C = np.where(moves[:, None, None], (INVERSE_R_FACTOR / scales[:, :, None]) @ Q_FACTOR.T, 0.0)
-    matrix = velocity_matrices(TRIANGLE_CORNERS) * scales[:, None]
+    matrix = CORNER_MATRIX * scales[:, None]
     return BatchDofs(bodies, radius[:, None, None] * TRIANGLE_CORNERS, matrix, prescribed, floats(C), moves)
