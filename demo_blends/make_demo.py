@@ -56,6 +56,7 @@ SCENES = (
     "plates_on_cloth",
     "stretched_sheet",
     "small_fast_ball",
+    "ribbon_in_points",
 )
 SHEET_PICTURES = 9
 

@@ -53,6 +53,20 @@ def test_the_menu_of_presets_follows_the_values() -> None:
     assert settings.sheet_thickness == pytest.approx(1.0e-4)
 
 
+def test_points_that_carry_a_sheet_reach_the_scene_and_are_no_part_of_presets(tmp_path: Path) -> None:
+    fresh()
+    obj = plane()
+    bpy.ops.sinew.make_body()
+    settings = obj.sinew
+    sheet = exported(bpy.context.scene, tmp_path / "off.sinew")[0].bodies[0].sheet
+    assert not sheet.is_carried_by_points
+    settings.sheet_points, settings.sheet_point_spacing = True, 2.5
+    assert settings.sheet_preset == "COTTON"
+    settings.sheet_preset = "SILK"
+    sheet = exported(bpy.context.scene, tmp_path / "on.sinew")[0].bodies[0].sheet
+    assert sheet.is_carried_by_points and sheet.point_spacing == 2.5
+
+
 def test_copy_from_cloth_takes_what_a_cloth_modifier_says(tmp_path: Path) -> None:
     fresh()
     obj = plane(20)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is measured of demos with sheets: how deep wrinkles are, how many there are, what is in the flesh; how far
-T-junctions gape."""
+T-junctions gape; how sharply ribbons are twisted."""
 
 from __future__ import annotations
 
 import numpy as np
 
+import ribbon_in_points
 import skin_wrinkles
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.layout import SCENE_FOLDER
@@ -54,4 +55,24 @@ def t_junction_gaps(cache: CacheReader) -> dict[str, dict[str, float]]:
     return found
 
 
-MEASURES = {"skin_wrinkles": wrinkles, "stretched_sheet": t_junction_gaps}
+def sharpest_twists(cache: CacheReader) -> dict[str, dict[str, float]]:
+    """Returns by ribbon the largest angle between neighbouring rows of vertices, over all frames [rad]."""
+    rows, across = ribbon_in_points.CELLS[0] + 1, ribbon_in_points.CELLS[1] + 1
+    found = {}
+    for body in Scene.load(cache.folder / SCENE_FOLDER).bodies:
+        samples = (cache.last_frame() or 0) - cache.metadata.frame_start + 1
+        x = read_samples(cache.play_path(body.key), 0, samples).astype(np.float64).reshape(-1, rows, across, 3)
+        side = x[:, :, -1] - x[:, :, 0]
+        side /= np.linalg.norm(side, axis=2, keepdims=True)
+        turn = np.arctan2(
+            np.linalg.norm(np.cross(side[:, 1:], side[:, :-1]), axis=2), (side[:, 1:] * side[:, :-1]).sum(axis=2)
+        )
+        found[body.name] = {"sharpest_twist": float(turn.max())}
+    return found
+
+
+MEASURES = {
+    "skin_wrinkles": wrinkles,
+    "stretched_sheet": t_junction_gaps,
+    "ribbon_in_points": sharpest_twists,
+}
