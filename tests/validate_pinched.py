@@ -84,6 +84,13 @@ def edges(body: Body, points: Floats) -> Floats:
     return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
 
 
+def reach_middle(name: str, x: np.ndarray) -> None:
+    """Measures how far the middle of places [m], (k, 3), is from the plane between the spheres, x = 0."""
+    middle = float(abs(x[:, 0].mean()) / OVERLAP)
+    line = f"{name}: its middle from the plane between them, of the overlap"
+    reach(SECTION, line, f"{middle:.1%}", "5 %", middle < 0.05)
+
+
 @pytest.mark.parametrize("make", [cloth, slab])
 def test_what_is_pinched_rests_between(tmp_path: Path, make) -> None:
     body = make()
@@ -94,14 +101,7 @@ def test_what_is_pinched_rests_between(tmp_path: Path, make) -> None:
     inside = between(body, x)
     assert inside.sum() > 3
     name = f"{make.__name__}, spheres overlap by {1e3 * OVERLAP:g} mm"
-    middle = float(np.abs(x[inside, 0].mean()) / OVERLAP)
-    reach(
-        SECTION,
-        f"{name}: its middle from the plane between them, of the overlap",
-        f"{middle:.1%}",
-        "5 %",
-        middle < 0.05,
-    )
+    reach_middle(name, x[inside])
     away = float(np.abs(x[inside, 0] - x[inside, 0].mean()).max() / OVERLAP)
     thick = np.ptp(body.vertices[:, 0]) / OVERLAP
     bound = 0.15 + 0.5 * thick
@@ -134,14 +134,7 @@ def test_posed_flesh_comes_through_a_pinch(tmp_path: Path) -> None:
     run.advance(round(OPENS * FPS) - 1)
     x = run.render[body.key]
     name = f"posed slab, spheres overlap by {1e3 * OVERLAP:g} mm"
-    middle = float(abs(x[:, 0].mean()) / OVERLAP)
-    reach(
-        SECTION,
-        f"{name}: its middle from the plane between them, of the overlap",
-        f"{middle:.1%}",
-        "5 %",
-        middle < 0.05,
-    )
+    reach_middle(name, x)
     deep = run.reports[-1].deepest_contact / OVERLAP  # in both at once it is half at least
     reach(SECTION, f"{name}: its deepest point in a sphere, of the overlap", f"{deep:.0%}", "100 %", 0.0 < deep < 1.0)
     run.advance(round(END * FPS) - run.frame)

@@ -16,7 +16,7 @@ from mathutils import Matrix
 
 from ...solver.bake.cache import CacheMetadata, layout
 from ...solver.bake.cache.pc2 import complete_sample_count, read_samples
-from ...solver.mesh.rigid_alignment import fit_rigid_motions
+from ...solver.mesh.rigid_alignment import fit_rigid_motions, stride_of_enough_points
 from ...solver.runtime.arrays import Floats, floats
 from ...solver.runtime.errors import SinewError
 from ...solver.scene.scene import Scene
@@ -29,8 +29,6 @@ from ..objects import driven_bones
 from ..playback.pose_channels import bone_offsets
 from .addon_session import RunningBake, session
 from .baked_bone import BakedBone
-
-MAX_POINTS = 200  # of a body, from which its place is computed
 
 
 def show(scene: bpy.types.Scene, bake: RunningBake) -> None:
@@ -77,7 +75,7 @@ def _find(scene: bpy.types.Scene, bake: RunningBake) -> list[BakedBone]:
         offsets |= {(rig.name, bone): offset for bone, offset in found.items()}
     made = []
     for key, body in own.items():
-        obj, stride = bodies[key], max(1, body.played_count // MAX_POINTS)
+        obj, stride = bodies[key], stride_of_enough_points(body.played_count)
         made.append(
             BakedBone(
                 file=layout.play_path(bake.folder, key),

@@ -16,7 +16,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver.live.sample_files import SampleHead
-from ...solver.mesh.rigid_alignment import fit_rigid_motions
+from ...solver.mesh.rigid_alignment import fit_rigid_motions, stride_of_enough_points
 from ...solver.runtime.arrays import floats
 from ...solver.scene.scene import Scene
 from ..baking.live_state import DrivenBone, HandledInput, LiveRun
@@ -25,8 +25,6 @@ from ..blender_data.object_handle import ObjectHandle
 from ..evaluation.matrix_units import transform_points
 from ..objects import driven_bones
 from .handled_inputs import MOVED
-
-MAX_POINTS = 200  # of a body, from which its place is computed
 
 
 def begin(run: LiveRun, bodies: Mapping[bpy.types.Object, str], written: Scene, unit: float) -> None:
@@ -42,7 +40,7 @@ def begin(run: LiveRun, bodies: Mapping[bpy.types.Object, str], written: Scene, 
     for obj, key in bodies.items():
         if not driven_bones.is_driving_body(obj) or obj.parent.library is not None:
             continue
-        stride = max(1, len(shapes[key]) // MAX_POINTS)
+        stride = stride_of_enough_points(len(shapes[key]))
         bone = obj.parent.matrix_world @ obj.parent.pose.bones[obj.parent_bone].matrix
         run.driven.append(
             DrivenBone(

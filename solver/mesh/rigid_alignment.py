@@ -8,6 +8,7 @@ import numpy as np
 from ..runtime.arrays import Floats
 
 MIN_WIDTH = 1.0e-5  # of points over their length, below which float32 does not say how they have turned
+ENOUGH_POINTS = 200  # of a rigid body, of which it is known how it moves
 
 
 def kabsch_rotation(H: Floats) -> Floats:
@@ -18,6 +19,11 @@ def kabsch_rotation(H: Floats) -> Floats:
     U, _, Vt = np.linalg.svd(H)
     U[..., 2] *= np.sign(np.linalg.det(U @ Vt))[..., None]
     return np.asarray(U @ Vt)
+
+
+def stride_of_enough_points(count: int) -> int:
+    """Returns s ≥ 1: every s-th of so many points of a rigid body say as well as all how it moves."""
+    return max(1, count // ENOUGH_POINTS)
 
 
 def fit_rigid_motions(rest: Floats, there: Floats) -> Floats | None:
