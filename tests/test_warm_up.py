@@ -21,7 +21,7 @@ from sinew.solver.bake.warmup.small_scenes import FILLS, all_scenes
 from sinew.solver.mechanics.self_weight_volume_penalty import flesh_has_pressure, has_self_weight_pressure
 from sinew.solver.runtime import jit
 from sinew.solver.runtime.jit import kernel
-from sinew.solver.runtime.threads.thread_count import fair_thread_count
+from sinew.solver.runtime.threads.thread_count import fair_thread_count, thread_count
 from sinew.solver.scene.flesh import FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from sinew.solver.scene.formulation import COARSE_SOLVERS, with_unread_defaults
 from sinew.solver.scene.scene import PLASTICITY_LAWS
@@ -157,3 +157,11 @@ def test_a_bake_takes_its_share_of_the_cores(load: float, share: float, monkeypa
     most = int(numba.config.NUMBA_NUM_THREADS)
     monkeypatch.setattr(os, "getloadavg", lambda: (load * most, 0.0, 0.0), raising=False)
     assert fair_thread_count() == max(1, int(share * most))
+
+
+def test_a_bake_leaves_as_many_threads_as_there_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0), raising=False)
+    before, during = thread_count(), set[int]()
+    write_scene(tmp_path, tiny_scene(2))
+    run_bake(tmp_path, lambda event: during.add(thread_count()))
+    assert 1 in during and thread_count() == before

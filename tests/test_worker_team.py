@@ -8,6 +8,7 @@ import pytest
 
 from sinew.solver.runtime.jit import kernel
 from sinew.solver.runtime.threads import thread_pool
+from sinew.solver.runtime.threads.thread_count import using_threads
 from sinew.solver.runtime.threads.thread_pool import WAKEUP_COUNTER, run_parts
 from sinew.solver.runtime.threads.worker_team import (
     FINISHED,
@@ -126,5 +127,6 @@ def test_the_bell_is_rung_when_there_is_something_new_to_do() -> None:
         assert WAKEUP_COUNTER[0] == before + 1, "once, not in every pass"
         assert not seen_over(team)
     assert seen_over(team) and lingered_on(team) == SPINS_BEFORE_YIELD, "nobody has rung"
-    run_parts(2, lambda part: None)
+    with using_threads(2):  # whatever another test has left
+        run_parts(2, lambda part: None)
     assert WAKEUP_COUNTER[0] == before + 2 and team[FINISHED] == 1 and lingered_on(team) == 0

@@ -19,7 +19,7 @@ from typing import Any
 from ..mesh.mesh_npz import to_arrays
 from ..runtime.errors import Cancelled, SinewError, SolveFailed, StorageFailed
 from ..runtime.event_text import warnings_in
-from ..runtime.threads.thread_count import fair_thread_count, set_thread_count
+from ..runtime.threads.thread_count import fair_thread_count, restoring_thread_count, set_thread_count
 from ..scene.scene import SCENE_FILE, Scene, Settings
 from ..scene.track_shapes import track_shapes
 from ..scene.tracks import TrackReader
@@ -103,7 +103,7 @@ def run_bake(
     """
     started = clock.perf_counter()
     _check_scene_is_there(folder)  # before a lock file exists in a folder that is no cache
-    with CacheWriter(folder) as writer:
+    with CacheWriter(folder) as writer, restoring_thread_count():
         scene = options.apply(Scene.load(folder / SCENE_FOLDER))
         with _errors_with_frames(scene.settings):
             tracks = TrackReader(folder / SCENE_FOLDER, shapes=track_shapes(scene))

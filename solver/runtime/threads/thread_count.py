@@ -41,14 +41,21 @@ def thread_count() -> int:
 
 
 @contextmanager
-def using_threads(count: int) -> Iterator[None]:
-    """Lets kernels use `count` threads for a while."""
+def restoring_thread_count() -> Iterator[None]:
+    """Lets kernels use as many threads behind a while as before it."""
     before = thread_count()
-    set_thread_count(count)
     try:
         yield
     finally:
         set_thread_count(before)
+
+
+@contextmanager
+def using_threads(count: int) -> Iterator[None]:
+    """Lets kernels use `count` threads for a while."""
+    with restoring_thread_count():
+        set_thread_count(count)
+        yield
 
 
 def limiting_threads(count: int) -> AbstractContextManager[None]:
