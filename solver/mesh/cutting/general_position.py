@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
+from ..geometry.error_free_transformations import two_product, two_sum
 
 NODE_PERTURBATION = 2.0e-10  # of the median edge: tets that touch the surface within 1e-9 were taken (TOUCH_TOLERANCE)
 VERTEX_PERTURBATION = 1.0e-12  # of the size: triangles without area get one
@@ -22,7 +23,6 @@ GRID_CELLS = 2.0**52  # all coordinates are whole multiples of 1/GRID_CELLS, so 
 DOUBLE_DOUBLE_THRESHOLD = 1.0e-6  # of the sum of absolute products: below, one number per result has too few digits
 # of the same: two numbers have 106 digits in base 2, of which 20 and more operations cost a few
 EXACT_THRESHOLD = 1.0e-29
-SPLIT_FACTOR = 2.0**27 + 1.0  # cuts a number into two of half the digits
 
 
 class DegeneratePosition(Exception):
@@ -134,27 +134,3 @@ def add_times_minor(u, a, b, c, d, high, low):
     r_error += u * error
     whole, rest = two_sum(high, r)
     return two_sum(whole, rest + (low + r_error))
-
-
-@kernel(device_only=True)
-def two_sum(a, b):
-    """Returns a + b rounded, and the rounding error.
-
-    Source: Knuth (1969), The Art of Computer Programming 2, section 4.2.2, theorem B.
-    """
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-@kernel(device_only=True)
-def two_product(a, b):
-    """Returns a · b rounded, and the rounding error.
-
-    Source: Dekker (1971), A Floating-Point Technique for Extending the Available Precision, section 5.
-    """
-    p = a * b
-    s, t = SPLIT_FACTOR * a, SPLIT_FACTOR * b
-    a_high, b_high = s - (s - a), t - (t - b)
-    a_low, b_low = a - a_high, b - b_high
-    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
