@@ -5,7 +5,7 @@ The distance of edges has a kink where they are parallel, since other features b
 of edges a and b, the factor m = (2 − c/ε) c/ε for c < ε, and 1 elsewhere, has a continuous derivative; points and
 edges beside these then do what parallel edges do not.
 
-Source: Li et al. (2020), section 5.2: ε = 1e-3 |a|² |b|² at rest.
+Source: Li et al. (2020), with ε = 1e-3 |a|² |b|² at rest.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ f_xx − f_xβ f_ββ⁻¹ f_βx:
     ∂D/∂xᵢ = 2 wᵢ r
     ∂²D/∂xᵢ∂xⱼ = 2 wᵢ wⱼ I − 2 Σ g_αᵢ (EᵀE)⁻¹_αβ g_βⱼᵀ,    g_βᵢ = r ∂wᵢ/∂β + wᵢ e_β,    e_β = Σ xᵢ ∂wᵢ/∂β = ∂r/∂β
 
-The same holds for all features. Li et al. (2020) derive one formula for each (their section 4.1).
+The same holds for all features. Li et al. (2020) have one formula for each.
 """
 
 from __future__ import annotations

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All surfaces of a scene that Exact contact keeps apart, as one mesh, and its pairs that are close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...mesh.geometry.box_tree import LEAF_SIZE, BoxTree, build_box_tree
+from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.jit import kernel
+
+STACK_SIZE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ContactMesh:
+    """Vertices, edges and triangles of all surfaces.
+
+    Attributes:
+        rest: Vertices at rest [m], (n, 3).
+        triangles: (t, 3).
+        edges: Each once, the smaller vertex first, (e, 2).
+        points: Vertices that are tested against triangles, (p,).
+        surface: Of each vertex, (n,).
+        may_touch: Which surfaces are kept apart, symmetric; the diagonal says which from themselves, (s, s).
+    """
+
+    rest: Floats
+    triangles: Indices
+    edges: Indices
+    points: Indices
+    surface: Indices
+    may_touch: Bools
+
+
+class ClosePairs(NamedTuple):
+    """Pairs of features, each as four vertices.
+
+    Attributes:
+        point_triangle: A point and a triangle, (k, 4).
+        edge_edge: Both ends of two edges, (m, 4).
+    """
+
+    point_triangle: Indices
+    edge_edge: Indices
+
+
+class BoxedFeatures(NamedTuple):
+    """Features of one kind with the boxes around their paths.
+
+    Attributes:
+        vertices: Of each feature, (k, c).
+        lower, upper: Corners of the boxes [m], (k, 3).
+    """
+
+    vertices: Indices
+    lower: Floats
+    upper: Floats
+
+
+class TreeArrays(NamedTuple):
+    """The arrays of a `BoxTree`, as kernels take them."""
+
+    lower: Floats
+    upper: Floats
+    order: Indices
+
+
+def make_contact_mesh(rest: Floats, triangles: Indices, surface: Indices, may_touch: Bools) -> ContactMesh:
+    """Returns the mesh of triangles, (t, 3), over vertices at rest [m], (n, 3); see `ContactMesh`."""
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges = np.unique(sides, axis=0).astype(np.int32)
+    points = np.unique(triangles).astype(np.int32)
+    return ContactMesh(rest, triangles, edges, points, surface, may_touch)
+
+
+def close_pairs(mesh: ContactMesh, start: Floats, end: Floats, reach: float) -> ClosePairs:
+    """Returns all pairs whose boxes come closer than `reach` on straight paths, without those that share a vertex.
+
+    Args:
+        mesh: The surfaces.
+        start, end: Vertices at both ends of their paths [m], (n, 3).
+        reach: Distance [m].
+    """
+    points = _boxed(mesh.points[:, None], start, end, reach)
+    triangles, edges = _boxed(mesh.triangles, start, end, 0.0), _boxed(mesh.edges, start, end, 0.0)
+    far_edges = BoxedFeatures(edges.vertices, edges.lower - reach, edges.upper + reach)
+    return ClosePairs(
+        _overlapping(points, triangles, mesh, is_same=False), _overlapping(far_edges, edges, mesh, is_same=True)
+    )
+
+
+def _boxed(vertices: Indices, start: Floats, end: Floats, reach: float) -> BoxedFeatures:
+    """Returns features with boxes that contain their paths and what is closer than `reach` [m]."""
+    lower, upper = np.minimum(start, end), np.maximum(start, end)
+    return BoxedFeatures(vertices, lower[vertices].min(axis=1) - reach, upper[vertices].max(axis=1) + reach)
+
+
+def _overlapping(first: BoxedFeatures, second: BoxedFeatures, mesh: ContactMesh, *, is_same: bool) -> Indices:
+    """Returns the four vertices of all pairs of features whose boxes overlap, (k, 4).
+
+    Args:
+        first, second: The features.
+        mesh: Says which surfaces may touch.
+        is_same: Whether both are the same features: each pair then counts once.
+    """
+    if not len(first.vertices) or not len(second.vertices):
+        return np.zeros((0, 4), np.int32)
+    tree: BoxTree = build_box_tree(second.lower, second.upper)
+    arrays = TreeArrays(tree.lower, tree.upper, tree.order)
+    pairs = np.empty((8 * len(first.vertices) + 64, 4), np.int32)
+    while True:
+        count = fill_overlapping_pairs(first, second, arrays, mesh.surface, mesh.may_touch, is_same, pairs)
+        if count <= len(pairs):
+            return pairs[:count]
+        pairs = np.empty((count, 4), np.int32)
+
+
+@kernel()
+def fill_overlapping_pairs(first, second, tree, surface, may_touch, is_same, pairs):
+    """Writes the vertices of pairs of features whose boxes overlap; returns how many there are.
+
+    Args:
+        first, second: `BoxedFeatures`.
+        tree: `TreeArrays` of the second.
+        surface, may_touch: See `ContactMesh`.
+        is_same: Whether both are the same features.
+        pairs: Out, (room, 4).
+    """
+    count, leaves = 0, len(tree.lower) // 2
+    stack = np.empty(STACK_SIZE, np.int64)
+    ends = first.vertices.shape[1]
+    for f in range(len(first.vertices)):
+        lower, upper = first.lower[f], first.upper[f]
+        stack[0], height = 1, 1
+        while height > 0:
+            height -= 1
+            node = stack[height]
+            if _are_apart(lower, upper, tree.lower[node], tree.upper[node]):
+                continue
+            if node < leaves:
+                stack[height], stack[height + 1] = 2 * node + 1, 2 * node
+                height += 2
+                continue
+            begin = (node - leaves) * LEAF_SIZE
+            for s in tree.order[begin : min(begin + LEAF_SIZE, len(tree.order))]:
+                if is_same and s <= f:
+                    continue
+                if not may_touch[surface[first.vertices[f, 0]], surface[second.vertices[s, 0]]]:
+                    continue
+                if _are_apart(lower, upper, second.lower[s], second.upper[s]):
+                    continue
+                if _share_vertex(first.vertices[f], second.vertices[s]):
+                    continue
+                if count < len(pairs):
+                    for i in range(4):
+                        pairs[count, i] = first.vertices[f, i] if i < ends else second.vertices[s, i - ends]
+                count += 1
+    return count
+
+
+@kernel(device_only=True)
+def _are_apart(lower, upper, other_lower, other_upper):
+    """Returns whether two boxes have nothing in common."""
+    for axis in range(3):
+        if lower[axis] > other_upper[axis] or upper[axis] < other_lower[axis]:
+            return True
+    return False
+
+
+@kernel(device_only=True)
+def _share_vertex(one, other):
+    """Returns whether two features have a vertex in common."""
+    for i in one:
+        for j in other:
+            if i == j:
+                return True
+    return False
