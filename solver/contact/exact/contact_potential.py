@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact energy of all close pairs, its gradient, and semidefinite Hessians pair by pair.
+
+A pair at a distance d below the gap has the energy m A κ gap β(d / gap): A is its area, β a barrier (`barriers.py`),
+and m fades parallel edges (`edge_edge_mollifier.py`; 1 for points and triangles).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.arrays import Floats, Indices
+from ...runtime.jit import kernel
+from .barriers import barrier
+from .closest_features import (
+    ClosestPoints,
+    closest_of_edges,
+    closest_on_triangle_to_point,
+    edges_parameter_count,
+    triangle_parameter_count,
+)
+from .conservative_advancement import EDGE_EDGE, POINT_TRIANGLE
+from .contact_mesh import ClosePairs, ContactMesh
+from .distance_energy_hessian import fill_distance_energy_factors
+from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives, mollifier, mollifier_threshold
+from .semidefinite_projection import project_semidefinite
+from .squared_distance import fill_distance_gradient, fill_distance_hessian, squared_distance
+
+
+class ContactBarrier(NamedTuple):
+    """How surfaces are kept apart.
+
+    Attributes:
+        kind: See `barriers.py`.
+        gap: Distance below which they are pushed [m].
+        stiffness: κ [Pa].
+    """
+
+    kind: int
+    gap: float
+    stiffness: float
+
+
+class PairStencils(NamedTuple):
+    """Pairs of one kind.
+
+    Attributes:
+        kind: `POINT_TRIANGLE` or `EDGE_EDGE`.
+        vertices: Of each pair, (k, 4).
+        area: A [m²], (k,).
+        threshold: ε of the mollifier [m⁴], (k,); 0 for points and triangles.
+    """
+
+    kind: int
+    vertices: Indices
+    area: Floats
+    threshold: Floats
+
+
+class PairDerivatives(NamedTuple):
+    """What kernels write for pairs.
+
+    Attributes:
+        energy: [J], (k,).
+        gradient: [N], (k, 12).
+        hessian: Semidefinite [N/m], (k, 12, 12).
+    """
+
+    energy: Floats
+    gradient: Floats
+    hessian: Floats
+
+
+def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, PairStencils]:
+    """Returns pairs of points and triangles, and of edges, with their areas.
+
+    A point has a third of its triangles, and an edge a third of those beside it. Two edges have the mean of both.
+    """
+    corners = mesh.rest[mesh.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    third = np.linalg.norm(normals, axis=1) / 6.0
+    point_area = np.bincount(mesh.triangles.ravel(), np.repeat(third, 3), len(mesh.rest))
+    count = np.int64(len(mesh.rest))
+    sides = np.sort(mesh.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1).astype(np.int64)
+    numbers = mesh.edges[:, 0].astype(np.int64) * count + mesh.edges[:, 1]
+    edge_area = np.bincount(
+        np.searchsorted(numbers, sides[:, 0] * count + sides[:, 1]), np.repeat(third, 3), len(numbers)
+    )
+    edges = pairs.edge_edge.reshape(-1, 2).astype(np.int64)
+    area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).mean(axis=1)
+    thresholds = np.empty(len(pairs.edge_edge))
+    fill_thresholds(mesh.rest, pairs.edge_edge, thresholds)
+    return (
+        PairStencils(
+            POINT_TRIANGLE,
+            pairs.point_triangle,
+            point_area[pairs.point_triangle[:, 0]],
+            np.zeros(len(pairs.point_triangle)),
+        ),
+        PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds),
+    )
+
+
+@kernel()
+def fill_thresholds(rest, stencils, thresholds):
+    """Writes ε of pairs of edges [m⁴], (k,), by vertices at rest [m], (n, 3), and those of each pair, (k, 4)."""
+    x = np.empty((4, 3))
+    for pair in range(len(stencils)):
+        for i in range(4):
+            x[i] = rest[stencils[pair, i]]
+        thresholds[pair] = mollifier_threshold(x)
+
+
+@kernel()
+def contact_energy(pairs, positions, how):
+    """Returns the energy of pairs [J]; infinite where a pair has no distance.
+
+    Args:
+        pairs: `PairStencils`.
+        positions: Of vertices [m], (n, 3).
+        how: `ContactBarrier`.
+    """
+    x, closest, total = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), 0.0
+    for pair in range(len(pairs.vertices)):
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        _find_closest(pairs.kind, x, closest)
+        distance = math.sqrt(squared_distance(x, closest))
+        if distance >= how.gap:
+            continue
+        if distance == 0.0:
+            return np.inf
+        value, _, _ = barrier(how.kind, distance / how.gap)
+        factor = 1.0
+        if pairs.kind == EDGE_EDGE:
+            factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])
+        total += factor * pairs.area[pair] * how.stiffness * how.gap * value
+    return total
+
+
+@kernel()
+def fill_contact_derivatives(pairs, positions, how, out):
+    """Writes energy, gradient and semidefinite Hessian of each pair.
+
+    Args:
+        pairs: `PairStencils`, at distances above 0.
+        positions: Of vertices [m], (n, 3).
+        how: `ContactBarrier`.
+        out: `PairDerivatives`.
+    """
+    x, closest = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4)))
+    factors, room, vectors = np.empty((3, 12)), np.empty((12, 12)), np.empty((12, 12))
+    for pair in range(len(pairs.vertices)):
+        out.energy[pair] = 0.0
+        gradient, hessian = out.gradient[pair], out.hessian[pair]
+        gradient[:], hessian[:] = 0.0, 0.0
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        feature = _find_closest(pairs.kind, x, closest)
+        distance = math.sqrt(squared_distance(x, closest))
+        if distance >= how.gap:
+            continue
+        if pairs.kind == POINT_TRIANGLE:
+            parameters = triangle_parameter_count(feature)
+        else:
+            parameters = edges_parameter_count(feature)
+        value, slope, curvature = barrier(how.kind, distance / how.gap)
+        scale = pairs.area[pair] * how.stiffness
+        energy, slope, curvature = scale * how.gap * value, scale * slope, scale / how.gap * curvature
+        out.energy[pair] = energy
+        fill_distance_gradient(x, closest, gradient)
+        cross = edge_cross_squared(x) if pairs.kind == EDGE_EDGE else np.inf
+        if cross < pairs.threshold[pair]:
+            fill_distance_hessian(x, closest, parameters, hessian)
+            by_square = (slope / (2.0 * distance), (curvature - slope / distance) / (4.0 * distance * distance))
+            fill_edge_cross_derivatives(x, factors[0], room)
+            out.energy[pair] *= mollifier(cross, pairs.threshold[pair])[0]
+            _mollify(energy, by_square, mollifier(cross, pairs.threshold[pair]), factors[0], room, gradient, hessian)
+            project_semidefinite(hessian, vectors)
+            continue
+        for i in range(12):
+            gradient[i] *= slope / (2.0 * distance)
+        fill_distance_energy_factors(x, closest, parameters, -slope, curvature, factors)
+        for factor in factors:
+            for i in range(12):
+                for j in range(12):
+                    hessian[i, j] += factor[i] * factor[j]
+
+
+@kernel(device_only=True)
+def _find_closest(kind, x, closest):
+    """Writes the closest points of a pair and returns its features."""
+    if kind == POINT_TRIANGLE:
+        return closest_on_triangle_to_point(x, closest)
+    return closest_of_edges(x, closest)
+
+
+@kernel(device_only=True)
+def _mollify(energy, by_square, factor, cross_gradient, cross_hessian, gradient, hessian):
+    """Replaces the derivatives of D = d² by those of m(c) B(D).
+
+    Args:
+        energy: B [J].
+        by_square: B' and B''.
+        factor: m, m' and m''.
+        cross_gradient, cross_hessian: Of c, (12,) and (12, 12).
+        gradient, hessian: Of D, changed, (12,) and (12, 12).
+    """
+    m, m1, m2 = factor
+    b1, b2 = by_square
+    for i in range(12):
+        for j in range(12):
+            hessian[i, j] = (
+                m * (b1 * hessian[i, j] + b2 * gradient[i] * gradient[j])
+                + m1 * b1 * (cross_gradient[i] * gradient[j] + gradient[i] * cross_gradient[j])
+                + energy * (m1 * cross_hessian[i, j] + m2 * cross_gradient[i] * cross_gradient[j])
+            )
+    for i in range(12):
+        gradient[i] = m * b1 * gradient[i] + energy * m1 * cross_gradient[i]
