@@ -28,6 +28,7 @@ SOLVER_TIERS = {
     },
     "Mechanics": {
         "mechanics": "model and state, elements, hyperelastic laws, muscle, sheets, plasticity, heat",
+        "brittle": "impacts on bodies that are stiffer than a step can follow: their forces, static stress, cracks",
     },
     "Constraints": {
         "constraints": "external forces, pins, bones, rigid cores, animated rest shapes",

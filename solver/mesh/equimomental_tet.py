@@ -17,6 +17,7 @@ from ..runtime.errors import BadInput
 from .geometry.orient_outward import orient_outward
 from .geometry.triangle_surface import Surface
 from .tet_mesh import MeshReport, TetMesh
+from .tet_moments import second_moments
 from .tet_quality import dihedral_range
 
 CORNER_SIGNS = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
@@ -61,8 +62,5 @@ def solid_moments(surface: Surface) -> tuple[float, Floats, Floats]:
         return 0.0, origin, np.zeros((3, 3))
     offset = signed @ corners.sum(axis=1) / (4.0 * total)
     points = np.concatenate([corners - offset, np.broadcast_to(-offset, (len(corners), 1, 3))], axis=1)
-    sums = points.sum(axis=1)
-    # of a tet: V / 20 (Σ x xᵀ + (Σ x)(Σ x)ᵀ)
-    products = np.einsum("tai,taj->tij", points, points) + np.einsum("ti,tj->tij", sums, sums)
-    moments = np.einsum("t,tij->ij", signed / 20.0, products)
+    moments = second_moments(points, signed)
     return abs(total), origin + offset, moments if total > 0.0 else -moments

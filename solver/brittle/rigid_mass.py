@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mass, centre and inertia of what tets fill, how it moves as one, and what impulses at its places change of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mesh.tet_moments import second_moments
+from ..runtime.arrays import Floats, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class RigidMotion:
+    """How a rigid body moves: V + ω × (x − c).
+
+    Attributes:
+        velocity: V of the centre of mass [m/s], (3,).
+        angular_velocity: ω [rad/s], (3,).
+    """
+
+    velocity: Floats
+    angular_velocity: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RigidMass:
+    """A rigid body.
+
+    Attributes:
+        mass: m [kg].
+        centre: c, of mass [m], (3,).
+        inertia: I about c [kg m²], (3, 3).
+    """
+
+    mass: float
+    centre: Floats
+    inertia: Floats
+
+    def inverse_effective_mass(self, place: Floats, direction: Floats) -> float:
+        """Returns nᵀ(1/m + [r]ᵀ I⁻¹ [r]) n [1/kg] for a place [m] and a unit vector n, (3,) each, r × n = [r] n."""
+        lever = np.cross(place - self.centre, direction)
+        return float(1.0 / self.mass + lever @ np.linalg.solve(self.inertia, lever))
+
+    def velocity_at(self, motion: RigidMotion, place: Floats) -> Floats:
+        """Returns V + ω × (x − c) [m/s], (3,)."""
+        return motion.velocity + np.cross(motion.angular_velocity, place - self.centre)
+
+    def pushed(self, motion: RigidMotion, place: Floats, impulse: Floats) -> RigidMotion:
+        """Returns the motion after an impulse at a place [N s, m], (3,) each."""
+        turn = np.linalg.solve(self.inertia, np.cross(place - self.centre, impulse))
+        return RigidMotion(motion.velocity + impulse / self.mass, motion.angular_velocity + turn)
+
+    def momenta(self, motion: RigidMotion, about: Floats) -> tuple[Floats, Floats]:
+        """Returns momentum [kg m/s] and angular momentum about a place [kg m²/s], (3,) each."""
+        momentum = self.mass * motion.velocity
+        return momentum, self.inertia @ motion.angular_velocity + np.cross(self.centre - about, momentum)
+
+    def kinetic_energy(self, motion: RigidMotion) -> float:
+        """Returns ½ m V² + ½ ωᵀ I ω [J]."""
+        omega = motion.angular_velocity
+        return float(0.5 * self.mass * motion.velocity @ motion.velocity + 0.5 * omega @ self.inertia @ omega)
+
+
+def rigid_mass_of_tets(nodes: Floats, tets: Indices, tet_mass: Floats) -> RigidMass:
+    """Returns what tets with even densities make up.
+
+    Args:
+        nodes: [m], (n, 3).
+        tets: (m, 4).
+        tet_mass: [kg], (m,).
+    """
+    corners, mass = nodes[tets], float(tet_mass.sum())
+    centre = tet_mass @ corners.mean(axis=1) / mass
+    moments = second_moments(corners - centre, tet_mass)
+    return RigidMass(mass, centre, np.trace(moments) * np.eye(3) - moments)
