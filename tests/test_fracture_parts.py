@@ -19,13 +19,13 @@ from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.elements.formulation_strain import NO_STRAIN as BY_NEAREST
 from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mesh.geometry.triangle_surface import Surface
+from sinew.solver.mesh.node_splitting.face_adjacency import FACE_CORNERS, face_adjacency, load_shares
+from sinew.solver.mesh.node_splitting.node_duplication import count_pieces, separate_hinges, split_nodes
 from sinew.solver.mesh.tetrahedralize.user_tets import user_tets
 from sinew.solver.runtime.arrays import floats
 from sinew.solver.runtime.counter_rng import uniform
 from sinew.solver.scene.scene import Material
-from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS, face_adjacency, load_shares
 from sinew.solver.simulation.fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
-from sinew.solver.simulation.fracture.node_duplication import count_pieces, separate_hinges, split_nodes
 from sinew.solver.simulation.fracture.reentrant_edges import notch_edges, notch_nodes
 
 

@@ -13,14 +13,14 @@ from scipy.sparse.csgraph import connected_components
 
 from fixtures.scenes import Run, block, rotation
 from fixtures.tet_meshes import bar
-from sinew.solver.scene.scene import Collider, Fracture, Material, Meshing, Scene, Settings
-from sinew.solver.simulation.fracture.face_adjacency import face_adjacency
-from sinew.solver.simulation.fracture.minimum_fragment import (
+from sinew.solver.mesh.node_splitting.face_adjacency import face_adjacency
+from sinew.solver.mesh.node_splitting.minimum_fragment import (
     MAX_COUNTED_TETS,
     MIN_FRAGMENT_CELLS,
     leaves_small_fragment,
     min_fragment_volume,
 )
+from sinew.solver.scene.scene import Collider, Fracture, Material, Meshing, Scene, Settings
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,10 @@ from reference import sheets, torn_sheets
 from sinew.solver.mechanics.model import make_model
 from sinew.solver.mechanics.sheets.sheet_part import sheet_part
 from sinew.solver.mesh.geometry.triangle_surface import make_surface
+from sinew.solver.mesh.node_splitting.node_duplication import count_pieces, split_nodes
 from sinew.solver.mesh.sheet_mesh import followed_corners, sheet_mesh, weights_in_hinges
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.jit import kernel
-from sinew.solver.simulation.fracture.node_duplication import count_pieces, split_nodes
 from sinew.solver.simulation.fracture.sheet_adjacency import SheetAdjacency, sheet_adjacency
 from sinew.solver.simulation.fracture.sheet_stress import largest_stress, tear_normals
 

@@ -16,8 +16,8 @@ from fixtures.claim_table import reach
 from fixtures.energy_measures import kinetic_energy
 from fixtures.relative_time import RelativeTime
 from fixtures.scenes import Run, block, rotation
+from sinew.solver.mesh.node_splitting.minimum_fragment import MIN_FRAGMENT_CELLS
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Meshing, Scene, Settings
-from sinew.solver.simulation.fracture.minimum_fragment import MIN_FRAGMENT_CELLS
 
 SECTION = "Contact"
 PLASTER = Material(youngs_modulus=2.0e7, poisson_ratio=0.2, density=1200.0, stiffness_damping=2.0e-4)

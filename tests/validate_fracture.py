@@ -25,8 +25,8 @@ from fixtures.scenes import Run
 from fixtures.tet_meshes import bar
 from sinew.solver.mechanics.elements.elastic_stress import elastic_stress
 from sinew.solver.mechanics.topology_state import Topology
+from sinew.solver.mesh.node_splitting.face_adjacency import FACE_CORNERS
 from sinew.solver.scene.scene import Body, Collider, Fracture, Heat, Material, Meshing, Plasticity, Scene, Settings
-from sinew.solver.simulation.fracture.face_adjacency import FACE_CORNERS
 
 SECTION = "Fracture"
 STRENGTH = 2.0e4  # [Pa]

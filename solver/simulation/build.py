@@ -22,6 +22,7 @@ from ..mesh import tetrahedralize as meshing
 from ..mesh.embedding import Binding
 from ..mesh.equimomental_tet import equimomental_tet
 from ..mesh.geometry.triangle_surface import Surface, make_surface
+from ..mesh.node_splitting.node_duplication import separate_hinges
 from ..mesh.sheet_mesh import sheet_mesh
 from ..mesh.sheet_points import carry_by_points
 from ..mesh.sheet_t_junctions import close_t_junctions
@@ -58,7 +59,6 @@ from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
-from .fracture.node_duplication import separate_hinges
 from .pin_borders import meshing_with_pin_borders
 from .sag_free import make_sag_free
 from .wrap_position_check import check_wrap_is_inside

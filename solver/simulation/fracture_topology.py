@@ -16,12 +16,12 @@ from ..mechanics.model import BodyRange, Model
 from ..mechanics.rigid_core import RigidCore
 from ..mechanics.state import State
 from ..mechanics.topology_state import TETS_FIELD, Topology
+from ..mesh.node_splitting.node_duplication import split_nodes
 from ..runtime.arrays import Bools, Indices, floats
 from .assembled_scene import AssembledScene
 from .features.feature import SplitNodes
 from .features.fracture import Fracture
 from .fracture.breakable_bodies import FractureBodies
-from .fracture.node_duplication import split_nodes
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import numpy as np
 from ..contact.detection.persistent_contacts import PersistentContacts, remap_contacts
 from ..mechanics.state import NODE_FIELDS
 from ..mechanics.state_fields import CRACK_TIP_FIELD
+from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..runtime.arrays import Bools
 from .assembled_scene import AssembledScene
 from .build_contact_step import add_backside_contacts
 from .features.fracture import piece_count
-from .fracture.face_adjacency import FACE_CORNERS
 from .fracture_topology import split_scene
 from .simulated_scene import SimulatedScene
 

@@ -20,13 +20,13 @@ from ...mechanics.model import Model
 from ...mesh.cutting.cut import check_covered
 from ...mesh.cutting.ear_clipping import cut_ears
 from ...mesh.geometry.winding_number import direct_winding_numbers
+from ...mesh.node_splitting.minimum_fragment import leaves_small_fragment
 from ...mesh.world_to_object import apply_inverse_transform
 from ...scene.scene import Scene
 from ...scene.tracks import NoTracks, TrackReader
 from ...simulation.advance_frame import advance_frame, begin_frame, render_positions
 from ...simulation.assembled_scene import AssembledScene
 from ...simulation.build import build
-from ...simulation.fracture.minimum_fragment import leaves_small_fragment
 from ...simulation.fracture.sheet_stress import tear_normals
 from ...simulation.fracture.split_selection import crack_plane_normals
 from ...simulation.fracture_topology import split_scene

@@ -13,13 +13,14 @@ from ...mechanics.elements.formulation_strain import formulation_strain
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD, TETS_FIELD
+from ...mesh.node_splitting.node_duplication import count_pieces
+from ...mesh.node_splitting.plane_separation import FaceList
 from ...runtime.arrays import Bools, Floats
 from ..fracture.breakable_bodies import BreakableBody, FractureBodies, make_fracture
 from ..fracture.failure_criterion import StrainedTets, TetStrengths, evaluate_overload
 from ..fracture.fragment_surfaces import FragmentSurfaces, make_fragment_surfaces
-from ..fracture.node_duplication import count_pieces
 from ..fracture.sheet_stress import evaluate_sheet_overload
-from ..fracture.split_selection import FaceList, NodeSplitter
+from ..fracture.split_selection import NodeSplitter
 from .feature import BodyNumbers, BuildInputs, Feature, FeatureStep
 
 NO_NODE_MASK = np.zeros(0, bool)

@@ -12,6 +12,9 @@ from ...mechanics.model import BodyRange, Model, rest_shape_inverses
 from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
+from ...mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from ...mesh.node_splitting.minimum_fragment import MAX_THRESHOLD_SHARE, min_fragment_volume
+from ...mesh.node_splitting.node_duplication import NO_LINKS
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tet_paint_values import extrapolate_to_tets
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -20,9 +23,6 @@ from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .crack_contact_points import FracturePoints, find_fracture_points
-from .face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
-from .minimum_fragment import MAX_THRESHOLD_SHARE, min_fragment_volume
-from .node_duplication import NO_LINKS
 from .reentrant_edges import notch_nodes
 from .sheet_adjacency import SheetAdjacency, sheet_adjacency
 

@@ -23,12 +23,12 @@ from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.triangle_bvh import build_bvh
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.geometry.winding_number import winding_numbers
+from ...mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ...mesh.sheet_mesh import followed_corners
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tetrahedralize.volume_fraction import low_discrepancy_barycentric
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.scene import Scene
-from .face_adjacency import FACE_CORNERS
 
 INSIDE_WINDING_NUMBER = 0.5
 AREA_PER_POINT = 0.15  # surface that a point stands for, in squares of the tet size: two or three of them share a face

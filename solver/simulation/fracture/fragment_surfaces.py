@@ -28,9 +28,9 @@ from ...mechanics.elastic_moduli import youngs_modulus
 from ...mechanics.model import Model, is_sheet
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.triangle_bvh import build_bvh
+from ...mesh.node_splitting.face_adjacency import FACE_CORNERS, FaceAdjacency
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from .breakable_bodies import FractureBodies
-from .face_adjacency import FACE_CORNERS, FaceAdjacency
 from .present_surface import PresentSurface
 from .torn_sheet_surface import torn_sheet_surface
 

@@ -2,8 +2,8 @@
 """Which triangles of a sheet lie across the edges of each, and what of it never parts.
 
 A triangle is a tet whose last two corners are one node (`mesh/sheet_mesh.py`); face f < 3 of it is its edge opposite to
-corner f. So what is known of faces of tets (`face_adjacency.py`) holds of edges of triangles. Where sheets hang
-together by a single node, or three triangles share an edge, they do so for good.
+corner f. So what is known of faces of tets (`mesh/node_splitting/face_adjacency.py`) holds of edges of triangles. Where
+sheets hang together by a single node, or three triangles share an edge, they do so for good.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mesh.geometry.connected_components import connected_components
+from ...mesh.node_splitting.face_adjacency import FaceAdjacency
 from ...mesh.sheet_mesh import sheet_tets
 from ...runtime.arrays import Bools, Indices, indices
-from .face_adjacency import FaceAdjacency
 
 CORNERS = np.arange(3, dtype=np.int64)
 

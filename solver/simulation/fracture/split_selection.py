@@ -4,8 +4,9 @@
 The most overloaded tet comes first. It splits one of its nodes that are at a crack tip, or any where none is, drawn by
 lot: a plane through the node, normal to the largest principal stress, parts the tets at the node by the side that their
 middle is on. The plane lies in rest coordinates, so that it does not depend on how tets are turned or turned inside
-out. A node whose tets are all on one side does not split, nor one that would leave a crumb (`minimum_fragment.py`). A
-tet at a node that has just split waits for the next step: its stress is not known any more.
+out. A node whose tets are all on one side does not split, nor one that would leave a crumb
+(`mesh/node_splitting/minimum_fragment.py`). A tet at a node that has just split waits for the next step: its stress is
+not known any more.
 
 A sheet begins one tear in a step and goes on with all it has: where it is pulled evenly all of it is overloaded at
 once, and the first tear takes the load off the rest.
@@ -21,15 +22,13 @@ import numpy as np
 
 from ...mechanics.elements.elastic_stress import elastic_stress, normal_at_rest, principal_stresses
 from ...mechanics.model import Model
-from ...mesh.geometry.connected_components import connected_components
+from ...mesh.node_splitting.face_adjacency import FaceAdjacency
+from ...mesh.node_splitting.minimum_fragment import leaves_small_fragment
+from ...mesh.node_splitting.plane_separation import FaceList, faces_between_sides
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.counter_rng import uniform
 from .breakable_bodies import ORDER_STREAM, BreakableBody
-from .face_adjacency import FaceAdjacency
-from .minimum_fragment import leaves_small_fragment
 from .sheet_stress import tear_normals
-
-FaceList = tuple[Indices, Indices]
 
 
 @dataclass(frozen=True)
@@ -114,20 +113,8 @@ class NodeSplitter:
         tets = corners >> 2
         counts = self.is_at_node[tets]
         middles = (counts[:, :, None] * X[self.model.tets[tets]]).sum(axis=1) / counts.sum(axis=1)[:, None] - X[node]
-        across = self.neighbours.tet[tets]
-        joined = (across >= 0) & ~is_parted[tets] & (np.arange(4, dtype=np.int64) != (corners & 3)[:, None])
         height = np.einsum("ki,i->k", middles, normal)
-        kept = joined & (self.is_bonded[tets] | self.is_unbreakable[tets][:, None] & self.is_unbreakable[across])
-        if kept.any():
-            row, face = np.nonzero(kept)
-            group = connected_components(row, np.searchsorted(tets, across[row, face]), len(tets))
-            height = (np.bincount(group, height) / np.bincount(group))[group]
-        is_above = height >= 0.0
-        if is_above.all() or not is_above.any():
-            return None
-        place = np.searchsorted(tets, np.where(joined, across, tets[0]))
-        row, face = np.nonzero(joined & (is_above[place] != is_above[:, None]))
-        return tets[row].astype(np.int32), face.astype(np.int32)
+        return faces_between_sides(corners, height, self.neighbours, is_parted, self.is_bonded, self.is_unbreakable)
 
 
 def _try_separating(faces: FaceList, cracking: NodeSplitter, is_parted: Bools, least: float) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Indices
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
+from ..tet_mesh import TetMesh
 from .face_adjacency import face_adjacency
 
 NO_LINKS = np.zeros((0, 2), np.int32)
