@@ -75,10 +75,11 @@ class EquilibriumSolver:
             return Equilibrium(np.zeros_like(load), 0, 0.0)
         u = np.zeros_like(f) if guess is None else self._without_rigid_motions(guess.ravel())
         r = f if guess is None else f - self._product(u)
-        p, before, iterations = np.zeros_like(f), 1.0, 0
+        p: Floats = np.zeros_like(f)
+        before, iterations = 1.0, 0
         while (left := math.sqrt(r @ r)) > tolerance * size and iterations < MAX_ITERATIONS:
             z = self._preconditioned(r)
-            now = r @ z
+            now = float(r @ z)
             p = z + (now / before if iterations else 0.0) * p
             q = self._product(p)
             step = now / (p @ q)
