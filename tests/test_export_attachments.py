@@ -117,7 +117,8 @@ def test_the_list_in_the_panel() -> None:
     layout = FakeLayout()
     attachments_layout.draw_attachments(layout, context_of(box))
     assert {"target", "kind", "reach", "strength", "group"} <= {name for _, name in layout.drawn}
-    assert [name for name, _ in layout.buttons] == ["sinew.add_attachment", "sinew.remove_attachment"]
+    buttons = [name for name, _ in layout.buttons]
+    assert buttons == ["sinew.add_attachment", "sinew.remove_attachment", "sinew.make_edges"]
     for obj in (box, board):
         obj.select_set(True)
     bpy.ops.sinew.add_attachment()

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import bpy
 
 from ...solver.bake.cache import layout
+from ...solver.bake.cache.frame_report_check import is_load_count
 from ..blender_data.object_keys import body_key
 from ..cache import cache_folder_status, cache_paths
 from ..cache.bake_passes import body_folder
@@ -71,7 +72,7 @@ class _ReportPosition:
         bodies: By key of the body.
         unconverged_frames: Frames in which a step or a pose did not converge.
         colliders: Force [N] and torque [N m] by key of the collider and by frame.
-        attachments: Force and both ends of what attachments carry, seven numbers by key of the body and number of the
+        attachments: What attachments carry, as `AttachmentLoad.to_list` has it, by key of the body and number of the
             row, and by frame.
     """
 
@@ -125,7 +126,8 @@ def force_at(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[float] | Non
 
 
 def attachment_loads(folder: Path, key: str, frame: int) -> dict[int, list[float]]:
-    """Returns what the rows of a body carry at a frame, by number: force [N], place and other end [m], seven numbers.
+    """Returns what the rows of a body carry at a frame, by number: force [N], place and other end [m], seven numbers,
+    and both ends of each edge where it has edges.
 
     Rows that hold exactly, or have broken, are not there.
     """
@@ -182,7 +184,7 @@ def _add_lines(position: _ReportPosition, data: bytes) -> None:
                     position.colliders.setdefault(key, {})[line["frame"]] = numbers
             for key, rows in (line.get("attachments") or {}).items():
                 for number, numbers in rows.items():
-                    if number.isdigit() and len(numbers) == 7 and None not in numbers:
+                    if number.isdigit() and is_load_count(len(numbers)) and None not in numbers:
                         position.attachments.setdefault((key, int(number)), {})[line["frame"]] = numbers
 
 

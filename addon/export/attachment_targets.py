@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import bpy
 
 from ...solver.runtime.errors import BadInput
-from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, NOTHING, WRAP_SUFFIX
+from ...solver.scene.attachment import ALL_BONES, ARMATURE_BONES, FRAME, NOTHING, WRAP_SUFFIX
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_BREAKING_FORCE,
     ATTACHMENT_COLLIDES,
@@ -31,6 +31,8 @@ from ..objects import roles
 from ..objects.attachment_rows import (
     bodies_at_wrap,
     counting_rows,
+    edge_carrier,
+    has_edges,
     holds_material,
     is_about_line,
     is_between_bodies,
@@ -41,6 +43,7 @@ from ..objects.attachment_rows import (
 from ..objects.bone_rows import drops_own_settings, says_own_settings
 from ..objects.driven_bones import drives, driving_bodies
 from ..properties.role_definitions import WRAP
+from .attachment_edges import edge_parts
 from .hooks import hook_parts
 from .participants import Participants
 
@@ -65,6 +68,11 @@ def target_keys(inputs: Participants, body: bpy.types.Object, row: bpy.types.Pro
     surfaces = row_surfaces(row)
     if row.target_type == TO_BONE:
         _check_bone(body, row, bool(surfaces))
+    carrier = edge_carrier(row)
+    if carrier is not None:
+        if carrier[0].name not in inputs.scene.objects or carrier[0] not in inputs.followed_objects:
+            raise BadInput("attachment-target-missing", name=owner.name, target=carrier[0].name)
+        return (FRAME,)
     if not surfaces:
         lines = (each for each in inputs.armature_bones if each.body == body and each.is_named)
         return tuple(each.key for each in lines if (each.rig, each.name) == (row.armature, row.bone))
@@ -86,6 +94,8 @@ def _check_bone(body: bpy.types.Object, row: bpy.types.PropertyGroup, has_surfac
     )
     if driver is not None:
         raise BadInput("attachment-to-driven-bone", name=name, bone=f"{rig.name}: {row.bone}", driver=driver.name)
+    if has_edges(row):
+        return  # the bone carries their ends
     if row.kind != SLIDING and not roles.is_flesh(body):
         raise BadInput("bones-hold-flesh-only", name=name)
     if not is_about_line(row):
@@ -127,12 +137,13 @@ def attachment_parts(obj: bpy.types.Object, keys: Mapping[bpy.types.Object, str]
     for number, (path, row) in enumerate(rows):
         keyed = [each.removeprefix(f"{path}.") for each in animated if each.startswith(f"{path}.")]
         parts += rna_parts(row, {ATTACHMENT_TARGET.name, *later, *keyed}, (), f"attachments.{number}.")
-        if row.is_exact and row.kind == FIXED:
+        if row.is_exact and row.kind == FIXED and not has_edges(row):
             parts.append("exact")
+        parts += edge_parts(row, waiting)
         for name in (ATTACHMENT_SPRING_CONSTANT.name, ATTACHMENT_DAMPING.name):
             if row.kind == SPRING and getattr(row, name) > 0.0:
                 parts.append(f"{name} {getattr(row, name)!r}")
-        if row.collides and is_between_bodies(row):
+        if row.collides and is_between_bodies(row) and not has_edges(row):
             parts.append(ATTACHMENT_COLLIDES.name)
         if row.breaking_force > 0.0 and may_break(row):
             parts.append(f"{ATTACHMENT_BREAKING_FORCE.name} {row.breaking_force!r}")

@@ -25,7 +25,8 @@ from ..evaluation.evaluated_mesh import evaluated_mesh
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
 from ..objects import roles
-from ..objects.attachment_rows import counting_rows, is_between_bodies, is_to_bone, may_break
+from ..objects.attachment_rows import counting_rows, has_edges, is_between_bodies, is_to_bone, may_break
+from .attachment_edges import read_edges
 from .attachment_targets import target_keys
 from .participants import Participants
 from .weight_reader import WeightReader
@@ -79,7 +80,9 @@ def _read_row(
         paint = weights(reader.evaluated, reader.mesh, row.group, owner.name, ATTACHMENT_GROUP.label)
         if not paint.any():
             raise BadInput("group-empty", name=owner.name, group=row.group, field=ATTACHMENT_GROUP.label)
-    has_stiffness = roles.is_flesh(owner) and is_to_bone(named) and row.kind == SPRING and row.stiffness > 0.0
+    of_edges = has_edges(named)
+    may_have_stiffness = roles.is_flesh(owner) and is_to_bone(named) and not of_edges
+    has_stiffness = may_have_stiffness and row.kind == SPRING and row.stiffness > 0.0
     is_simulated = is_between_bodies(named) and named.target in inputs.bodies
     return Attachment(
         keys[0],
@@ -90,13 +93,14 @@ def _read_row(
         row.stiffness if has_stiffness else None,
         more_targets=keys[1:],
         target_paint=_target_paint(scene_copy, named),
-        may_miss=row.may_miss,
-        surface_only=row.surface_only,
-        is_exact=row.is_exact and is_simulated,
+        may_miss=row.may_miss and not of_edges,
+        surface_only=row.surface_only and not of_edges,
+        is_exact=row.is_exact and is_simulated and not of_edges,
         spring_constant=row.spring_constant if row.kind == SPRING and row.spring_constant > 0.0 else None,
-        damping=row.damping if is_simulated and row.kind == SPRING else 0.0,
+        damping=row.damping if (is_simulated or of_edges) and row.kind == SPRING else 0.0,
         breaking_force=row.breaking_force if row.breaking_force > 0.0 and may_break(named) else None,
-        collides=row.collides and is_simulated,
+        collides=row.collides and is_simulated and not of_edges,
+        edges=read_edges(scene_copy, inputs, body, named),
     )
 
 

@@ -14,14 +14,17 @@ import numpy as np
 
 from ...solver.runtime.arrays import Floats
 from ...solver.runtime.errors import BadInput
+from ...solver.scene.attachment import NOTHING
 from ...solver.scene.flesh import Bone
 from ..evaluation.evaluated_mesh import evaluated_mesh, positions, triangles
 from ..evaluation.matrix_units import scale_to_metres, transform_points
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
 from ..objects.attachment_rows import (
+    attachment_owners,
     attachment_targets,
     counting_rows,
+    has_edges,
     is_about,
     is_attached_to_all_bones,
     row_about_bone,
@@ -106,8 +109,8 @@ def _bodies_of(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -
     """Returns the keys of the bodies of a bone that is of one body only: that one, and those that name the bone."""
     only = bone.sinew.bone_body
     own = tuple(key for obj, key in bodies.items() if (obj == only and roles.is_flesh(obj)) or _names(obj, bone))
-    # of these alone, none: a Wrap is tied to it
-    return own or tuple(key for obj, key in bodies.items() if bone in attachment_targets(obj))
+    # of these alone, none: a Wrap is tied to it; where edges alone end on it, it holds nobody
+    return own or tuple(key for obj, key in bodies.items() if _owners_name(obj, bone)) or (NOTHING,)
 
 
 def _bodies_without_others(bone: bpy.types.Object, bodies: Mapping[bpy.types.Object, str]) -> tuple[str, ...]:
@@ -115,11 +118,18 @@ def _bodies_without_others(bone: bpy.types.Object, bodies: Mapping[bpy.types.Obj
     without = {
         obj for obj in bodies if roles.is_flesh(obj) and obj.sinew.bones_are_rows and not row_about_bone(obj, bone)
     }
-    return tuple(key for obj, key in bodies.items() if obj not in without) if without else ()
+    if not without:
+        return ()
+    return tuple(key for obj, key in bodies.items() if obj not in without) or (NOTHING,)
 
 
 def _names(obj: bpy.types.Object, bone: bpy.types.Object) -> bool:
-    return any(is_about(row, bone) for _, row in counting_rows(obj, obj.sinew))
+    return any(is_about(row, bone) and not has_edges(row) for _, row in counting_rows(obj, obj.sinew))
+
+
+def _owners_name(obj: bpy.types.Object, bone: bpy.types.Object) -> bool:
+    """Whether rows without edges of a body or its Wrap are about a bone mesh."""
+    return any(_names(owner, bone) for owner, _ in attachment_owners(obj))
 
 
 def sample_bone(sampling: Sampling, obj: bpy.types.Object, bone: Bone, rest: RestTransform | None) -> None:

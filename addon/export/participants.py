@@ -14,7 +14,7 @@ from ...solver.scene.settings.simulation_settings import PREVIEW
 from ..blender_data.object_keys import body_key, new_key, unique_keys
 from ..evaluation.scene_copy import input_modifier_counts
 from ..objects import roles
-from ..objects.attachment_rows import bodies_at_wraps_of_rows, find_hook_objects, painted_targets
+from ..objects.attachment_rows import bodies_at_wraps_of_rows, find_edge_objects, find_hook_objects, painted_targets
 from ..objects.field_objects import force_fields
 from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from .activation_inputs import find_source_objects, has_flexed_shape
@@ -50,7 +50,8 @@ class Participants:
         bodies, colliders, heat_sources, bones: In the order of their names.
         armature_bones: Bones of armatures, body by body.
         followed_objects: Hinges and spring targets of rigid cores, via points and rigs of muscles, empties on which
-            bodies hang, and what joints move with; the key is the object's name.
+            bodies hang, edges of attachments with what carries them, and what joints move with; the key is the object's
+            name.
         force_fields: Objects with a force field that acts on bodies, in the order of their names.
         fibre_objects: Lattices, curves and meshes of tendon of muscles; the key is the object's name.
         wraps: At which fat ends; the key is the object's name.
@@ -144,12 +145,13 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
 
 def followed_objects(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
     """Returns the objects that bodies follow by their settings: of cores and muscles, empties that they hang on, those
-    near which their tets are small, and those that their joints move with."""
+    near which their tets are small, edges of attachments, and those that their joints move with."""
     every = list(bodies)
     return [
         *find_core_objects(every),
         *find_source_objects(every),
         *find_hook_objects(every),
+        *find_edge_objects(every),
         *find_fine_objects(every),
         *find_carriers(scene, every),
     ]

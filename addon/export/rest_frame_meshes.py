@@ -17,8 +17,10 @@ from ..objects import roles
 from . import validation
 
 
-def modeled_meshes(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> list[tuple[Floats, Indices]]:
-    """Returns world vertices [m], (n, 3), and triangles, (t, 3), of objects.
+def modeled_meshes(
+    scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], need_faces: bool = True
+) -> list[tuple[Floats, Indices]]:
+    """Returns world vertices [m], (n, 3), and triangles, (t, 3), of objects; without `need_faces` also of wires.
 
     Raises:
         BadInput: One has no faces, or coordinates that are not numbers.
@@ -33,7 +35,7 @@ def modeled_meshes(scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) 
         for obj in objects:
             with evaluated_mesh(scene_copy.evaluated(obj)) as mesh:
                 points, faces = positions(mesh), triangles(mesh)
-            if not len(faces):
+            if need_faces and not len(faces):
                 raise BadInput("mesh-empty", name=obj.name)
             validation.check_points(obj.name, points)
             found.append((transform_points(scale_to_metres(scene_copy.matrix(obj), unit), points), faces))

@@ -39,6 +39,7 @@ from ..objects.attachment_rows import attachment_owners
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
 from .armature_bones import read_armature_bones, sample_armature_bone
+from .attachment_edges import sample_edge_carriers
 from .attachments import attachment_values, read_attachments
 from .body_vertices import BodyVertexReader
 from .bone_meshes import read_bone, sample_bone
@@ -131,6 +132,7 @@ def sample_tracks(
             for track, value, kind in attachment_values(owner, sampling.evaluated(owner).sinew, first):
                 sampling.add(f"body.{body.key}.{track}", value, kind)
         sample_hooks(sampling, obj, body.key)
+        sample_edge_carriers(sampling, obj, body.key)
         is_animated = animated_settings.may_be_animated(obj, body)
         if obj.modifiers or len(body.pinned) or len(body.attached) or body.goal or is_animated:
             hidden = shape_vertices(body, rest.bodies[body.key])

@@ -38,7 +38,7 @@ from ..export.deforming_mesh_check import may_deform
 from ..export.driven_bones import joint_key
 from ..export.participants import Participants
 from ..export.setting_range_check import value_reader
-from ..objects.attachment_rows import hook_rows
+from ..objects.attachment_rows import edge_carrier, edge_rows, hook_rows
 from ..objects.rigid_body_constraints import carrier
 from .moved_channels import Channels, changed_channels
 
@@ -64,7 +64,7 @@ def find(inputs: Participants, scene: Scene, folder: Path) -> list[HandledInput]
         found.append(HandledInput(f"heat.{key}.matrix", ObjectHandle.of(obj), MATRIX))
         for name, setting in (("temperature", SOURCE_TEMPERATURE), ("exchange", SOURCE_EXCHANGE)):
             found.append(HandledInput(f"heat.{key}.{name}", ObjectHandle.of(obj), SETTING, setting.name))
-    found += [*_bones(inputs, folder), *_joints(inputs, scene, folder)]
+    found += [*_bones(inputs, folder), *_edge_carriers(inputs, folder), *_joints(inputs, scene, folder)]
     constant = _bodies_of_constant_material(scene)
     for (obj, key), body in zip(inputs.bodies.items(), scene.bodies, strict=True):
         found.append(HandledInput(f"body.{key}.matrix", ObjectHandle.of(obj), UNIT_MATRIX))
@@ -109,6 +109,20 @@ def _bones(inputs: Participants, folder: Path) -> Iterator[HandledInput]:
         now = _bone_matrix(handle, name, unit)
         if now is not None and (folder / "tracks" / track).exists():
             yield HandledInput(track, handle, BONE, name, np.linalg.inv(now) @ tracks.sample(track, 0.0))
+
+
+def _edge_carriers(inputs: Participants, folder: Path) -> Iterator[HandledInput]:
+    """Yields the empties and bones that carry the ends of edges of attachments."""
+    tracks, unit = TrackReader(folder, wait=0.0), inputs.unit
+    for obj, key in inputs.bodies.items():
+        for number, row in edge_rows(obj):
+            carrier, track = edge_carrier(row), f"body.{key}.attachment.{number}.matrix"
+            if carrier is None or not (folder / "tracks" / track).exists():
+                continue
+            handle, name = ObjectHandle.of(carrier[0]), carrier[1]
+            now = _bone_matrix(handle, name, unit)
+            if now is not None:
+                yield HandledInput(track, handle, BONE, name, np.linalg.inv(now) @ tracks.sample(track, 0.0))
 
 
 def _joints(inputs: Participants, scene: Scene, folder: Path) -> Iterator[HandledInput]:

@@ -49,10 +49,45 @@ def hook_rows(obj: bpy.types.Object) -> Iterator[tuple[str, bpy.types.PropertyGr
 
 
 def is_hook(row: bpy.types.PropertyGroup) -> bool:
-    """Whether a body hangs by a row on an empty that is in a scene."""
-    if row.target_type != TO_OBJECT or row.target is None or row.target.type != "EMPTY":
+    """Whether a body hangs by a row on an empty that is in a scene, and not by edges."""
+    if row.target_type != TO_OBJECT or row.target is None or row.target.type != "EMPTY" or has_edges(row):
         return False
     return bool(row.target.users_scene) and row.id_data.sinew.role == BODY
+
+
+def has_edges(row: bpy.types.PropertyGroup) -> bool:
+    """Whether a row ties the ends of drawn edges, and no surfaces or flesh."""
+    return row.edges is not None and row.target_type in (TO_OBJECT, TO_BONE)
+
+
+def edge_rows(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.PropertyGroup]]:
+    """Yields the rows of a body and its Wrap that have edges, with the numbers that a bake gives to them."""
+    for owner, first in attachment_owners(obj):
+        for number, (_, row) in enumerate(counting_rows(owner, owner.sinew), first):
+            if has_edges(row):
+                yield number, row
+
+
+def edge_carrier(row: bpy.types.PropertyGroup) -> tuple[bpy.types.Object, str] | None:
+    """Returns the empty, or the armature and the name of its bone, that carries the ends of edges of a row.
+
+    None where they end on a surface, or where what they are to end on is missing.
+    """
+    if not has_edges(row) or is_without_target(row):
+        return None
+    if row.target_type == TO_OBJECT:
+        return (row.target, "") if row.target.type == "EMPTY" else None
+    return None if row_surfaces(row) else (row.armature, row.bone)
+
+
+def find_edge_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Returns the meshes of edges of bodies, and the empties and armatures that carry ends of these, each once."""
+    found = dict[bpy.types.Object, None]()
+    for obj in bodies:
+        for _, row in edge_rows(obj):
+            carrier = edge_carrier(row)
+            found |= dict.fromkeys([row.edges, *(carrier[:1] if carrier is not None else ())])
+    return list(found)
 
 
 def find_hook_objects(bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
@@ -181,14 +216,15 @@ def is_between_bodies(row: bpy.types.PropertyGroup) -> bool:
 
 def may_be_exact(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row may bind the nodes of a body to another one: rigid bodies and sheets have no tets for that."""
-    either = (row.id_data, row.target)
-    return is_between_bodies(row) and not any(roles.is_rigid(obj) or roles.is_sheet(obj) for obj in either)
+    if has_edges(row) or not is_between_bodies(row):
+        return False
+    return not any(roles.is_rigid(obj) or roles.is_sheet(obj) for obj in (row.id_data, row.target))
 
 
 def may_break(row: bpy.types.PropertyGroup) -> bool:
     """Whether a row has springs that may break: between surfaces, and not at an empty."""
     holds_flesh = roles.is_flesh(row.id_data) and is_to_bone(row) and holds_material(row)
-    is_exact = row.is_exact and row.kind == FIXED and is_between_bodies(row)
+    is_exact = row.is_exact and row.kind == FIXED and is_between_bodies(row) and not has_edges(row)
     return not (holds_flesh or is_exact or is_hook(row))
 
 
@@ -202,8 +238,10 @@ def is_without_target(row: bpy.types.PropertyGroup) -> bool:
 def holds_material(row: bpy.types.PropertyGroup) -> bool:
     """Whether a bone that a row is about holds all flesh in reach, and not just its surface.
 
-    Springs of a Wrap tie its surface: their stiffness is not asked for.
+    Springs of a Wrap tie its surface: their stiffness is not asked for. Edges hold what they end on alone.
     """
+    if has_edges(row):
+        return False
     return row.kind == FIXED or (row.kind == SPRING and row.stiffness > 0.0 and roles.is_flesh(row.id_data))
 
 
@@ -236,8 +274,12 @@ def row_about_bone(body: bpy.types.Object, bone: bpy.types.Object) -> bpy.types.
 
 
 def _rows_about_material(body: bpy.types.Object) -> Iterator[bpy.types.PropertyGroup]:
-    """Yields the rows that may say how bones hold a body: its own, and those of its Wrap that hold material."""
+    """Yields the rows that may say how bones hold a body: its own, and those of its Wrap that hold material.
+
+    Rows of edges say nothing of it.
+    """
     for owner, _ in attachment_owners(body):
         if not len(owner.sinew.attachments):
             continue  # asked of every bone whenever a panel is drawn
-        yield from (row for _, row in counting_rows(owner, owner.sinew) if owner == body or holds_material(row))
+        rows = (row for _, row in counting_rows(owner, owner.sinew) if not has_edges(row))
+        yield from (row for row in rows if owner == body or holds_material(row))

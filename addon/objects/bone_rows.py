@@ -20,7 +20,7 @@ from ..blender_data.animation_curves import shift_row_curves
 from ..properties.role_definitions import BONE
 from ..properties.table_editing import remove_row
 from . import flesh_supports, roles
-from .attachment_rows import counting_rows, row_about_armature, row_about_bone
+from .attachment_rows import counting_rows, has_edges, row_about_armature, row_about_bone
 from .new_attachments import add_attachment
 
 
@@ -131,6 +131,8 @@ def says_own_settings(
         return False
     if not row.is_on or row.strength != 1.0 or row.group or row.breaking_force > 0.0 or row.spring_constant > 0.0:
         return False
+    if has_edges(row):
+        return False
     if row.target_type == TO_ARMATURE:
         return bool(obj.sinew.use_armature_bones) and Hold.of_row(row) == Hold.of_armature(obj)
     if row.target_type == TO_BONES:
@@ -159,8 +161,8 @@ def _has_rows(obj: bpy.types.Object) -> bool:
 
 def _write_row(obj: bpy.types.Object, bone: bpy.types.Object) -> None:
     """Makes the row of flesh about a bone mesh hold as this says; adds one where there is none."""
-    rows = (row for _, row in counting_rows(obj, obj.sinew) if row.target_type == TO_OBJECT and row.target == bone)
-    row = next(rows, None)
+    rows = (row for _, row in counting_rows(obj, obj.sinew) if not has_edges(row))
+    row = next((each for each in rows if each.target_type == TO_OBJECT and each.target == bone), None)
     if row is None:
         row = add_attachment(obj, bone)
         row.may_miss, row.group = True, ""  # without one, the Attachment Group counts as before

@@ -19,6 +19,7 @@ from ...solver.runtime.arrays import Bools, Floats, Indices
 from ...solver.runtime.errors import BadInput
 from ..properties.role_definitions import BONE, COLLIDER
 from . import roles
+from .attachment_rows import has_edges
 from .muscle_setup import write_group
 from .new_attachments import add_attachment
 from .new_wraps import GROUP_PREFIX
@@ -67,7 +68,7 @@ def slide_on_bones(muscles: Sequence[PlacedMesh], bones: Sequence[PlacedMesh]) -
         found.append((muscle.obj, reach, beside))
     added = 0
     for obj, reach, beside in found:
-        present = [row.target for row in obj.sinew.attachments]
+        present = [row.target for row in obj.sinew.attachments if not has_edges(row)]
         for bone, places in zip(bones, beside, strict=True):
             if places.any() and bone.obj not in present:
                 _add_row(obj, bone.obj, reach, places)

@@ -24,6 +24,7 @@ def mirror_references(sides: MirrorSymmetry, obj: bpy.types.Object) -> None:
     for row in obj.sinew.attachments:
         row.target = row.target and sides.object(row.target)
         row.target_group = _group_of_other_side(row)
+        row.edges = row.edges and sides.object(row.edges)
         if row.armature is not None:
             row.bone = sides.bone(row.armature, row.bone)
             row.armature = sides.object(row.armature)

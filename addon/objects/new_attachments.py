@@ -27,6 +27,7 @@ from ..runtime.distinct_colors import distinct_colour
 from . import roles
 from .attachment_rows import (
     counting_rows,
+    has_edges,
     is_about,
     may_be_exact,
     row_about_armature,
@@ -79,7 +80,7 @@ def attach(
     """
     rows = []
     for body in objects:
-        if any(is_about(row, target) for row in body.sinew.attachments):
+        if any(is_about(row, target) and not has_edges(row) for row in body.sinew.attachments):
             continue
         row = add_attachment(body, target)
         says = target.type == "EMPTY" or (roles.is_flesh(body) and roles.has_role(target, BONE))
@@ -98,7 +99,8 @@ def add_bones(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     Nothing moves otherwise by it: a bone that the row All Bones is about brings the settings of that row, and has none
     of its own where these have keys.
     """
-    named = {bone for _, row in counting_rows(obj, obj.sinew) for bone in row_surfaces(row)}
+    rows = (row for _, row in counting_rows(obj, obj.sinew) if not has_edges(row))
+    named = {bone for row in rows for bone in row_surfaces(row)}
     keyed = list(_keyed_rows(obj))
     present = {bone: row_about_bone(obj, bone) for bone in bones_of(scene, obj) if bone not in named}
     wanted = {bone: _values(row) for bone, row in present.items() if row not in keyed}  # adding rows moves the others

@@ -9,9 +9,10 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, FIXED
+from ..export.edge_places import edge_places
 from ..export.rest_frame_meshes import modeled_meshes
-from ..objects import fascia, new_attachments, role_checks, roles
-from ..objects.attachment_rows import row_about_armature
+from ..objects import fascia, new_attachments, new_edges, role_checks, roles
+from ..objects.attachment_rows import is_without_target, row_about_armature
 from ..properties.property_factory import make_property
 from ..properties.role_definitions import BODY, BONE, COLLIDER, WRAP
 from .error_reporting import reporting_errors
@@ -115,6 +116,27 @@ class SINEW_OT_add_fascia(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SINEW_OT_make_edges(bpy.types.Operator):
+    """Draw an edge from each selected vertex to the nearest place of the target, and add it to the Edges of this row"""
+
+    bl_idname = "sinew.make_edges"
+    bl_label = "Make Edges"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @reporting_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Makes a mesh of edges, or adds to that of the chosen row."""
+        obj = active_mesh(context)
+        rows, index = obj.sinew.attachments, obj.sinew.attachments_index
+        if not 0 <= index < len(rows) or is_without_target(rows[index]):
+            raise BadInput("attachment-without-target", name=obj.name)
+        begins, ends = edge_places(context.scene, obj, rows[index])
+        count = new_edges.add_edges(obj, rows[index], begins, ends)
+        drawn = f"Drew {count} edges" if count != 1 else "Drew an edge"
+        self.report({"INFO"}, f'{drawn} in "{rows[index].edges.name}"')
+        return {"FINISHED"}
+
+
 class SINEW_OT_remove_attachment(bpy.types.Operator):
     """Remove the chosen attachment"""
 
@@ -138,5 +160,6 @@ CLASSES = (
     SINEW_OT_attach,
     SINEW_OT_list_bone_attachments,
     SINEW_OT_add_fascia,
+    SINEW_OT_make_edges,
     SINEW_OT_remove_attachment,
 )

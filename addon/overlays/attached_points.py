@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ...solver.bake.cache import CacheReader
 from ...solver.runtime.arrays import Floats, Indices
 from ...solver.runtime.errors import StorageFailed
-from ..evaluation.evaluated_mesh import positions
+from ..evaluation.evaluated_mesh import loose_edges, positions
 from ..evaluation.matrix_units import transform_points
 from ..evaluation.surface_tree import surface_tree
 from ..evaluation.vertex_weights import group_weights
@@ -21,6 +21,8 @@ from ..objects import roles
 from ..objects.attachment_rows import (
     attachment_owners,
     counting_rows,
+    edge_rows,
+    has_edges,
     holds_material,
     is_to_bone,
     is_without_target,
@@ -42,7 +44,7 @@ def row_stamp(obj: bpy.types.Object) -> tuple:
     return tuple(
         (
             (row.target_type, row.kind, row.reach, row.group, row.target_group),
-            (row.stiffness > 0.0, row.bone, _colour(row), _target_stamp(row)),
+            (row.stiffness > 0.0, row.bone, _colour(row), _target_stamp(row), _edges_stamp(row)),
         )
         for _, row in _numbered_rows(obj)
     )
@@ -55,9 +57,17 @@ def points_at_rest(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Ite
     """
     for owner, row in _numbered_rows(obj):
         is_held = roles.is_flesh(obj) and is_to_bone(row) and holds_material(row)
-        for target in [] if is_held or is_without_target(row) else row_surfaces(row):
+        for target in [] if is_held or is_without_target(row) or has_edges(row) else row_surfaces(row):
             if target.type == "MESH":
                 yield _colour(row), _vertices_in_reach(owner, target, row, depsgraph)
+
+
+def edges_at_rest(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[Colour, Floats]]:
+    """Yields the colour of each row with edges and the ends of these as drawn, in world space, (2 e, 3)."""
+    for _, row in edge_rows(obj):
+        evaluated = row.edges.evaluated_get(depsgraph)
+        ends = positions(evaluated.data)[loose_edges(evaluated.data)].reshape(-1, 3)
+        yield _colour(row), transform_points(np.array(evaluated.matrix_world), ends)
 
 
 def baked_points(model: Mapping[str, npt.NDArray], x: npt.ArrayLike) -> Iterator[tuple[int, Floats]]:
@@ -109,6 +119,12 @@ def _colour(row: bpy.types.PropertyGroup) -> Colour:
 def _target_stamp(row: bpy.types.PropertyGroup) -> tuple:
     target = row_target(row)
     return () if target is None else (target.name, *map(tuple, target.matrix_world))
+
+
+def _edges_stamp(row: bpy.types.PropertyGroup) -> tuple:
+    if not has_edges(row):
+        return ()
+    return row.edges.name, len(row.edges.data.edges), *map(tuple, row.edges.matrix_world)
 
 
 def _vertices_in_reach(

@@ -116,7 +116,8 @@ def baked_parts(folder: Path, scene: bpy.types.Scene, obj: bpy.types.Object, fra
         yield "", BROKEN_COLOUR if number in broken else colour, NO_FACES, lines / unit
     for number, load in frame_report_reader.attachment_loads(folder, key, frame).items():
         if number < len(colours):
-            yield "", colours[number], NO_FACES, np.array(load[1:]).reshape(2, 3) / unit
+            ends = load[7:] or load[1:]  # of each edge, or the middle of all springs of a row
+            yield "", colours[number], NO_FACES, np.array(ends).reshape(-1, 3) / unit
 
 
 def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Iterator[ShownPart]:
@@ -128,6 +129,8 @@ def preview_parts(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.
         yield name, _bone_colour(scene, obj, name, number), NO_FACES, lines
     for colour, points in attached_points.points_at_rest(obj, depsgraph):
         yield "", colour, NO_FACES, bone_attachment_geometry.cross_lines(points, size)
+    for colour, ends in attached_points.edges_at_rest(obj, depsgraph):
+        yield "", colour, NO_FACES, ends
 
 
 def _bone_colour(scene: bpy.types.Scene, obj: bpy.types.Object, name: str, number: int) -> attached_points.Colour:

@@ -9,6 +9,7 @@ from ...solver.scene.settings.surface_attachment_settings import FIXED, SLIDING,
 from ..objects import flesh_supports, roles
 from ..objects.attachment_rows import (
     bodies_at_wrap,
+    has_edges,
     holds_material,
     is_about_line,
     is_between_bodies,
@@ -41,6 +42,9 @@ WRAP_NOTE = "Links to the Wrap inside of {names}"
 OWN_WRAP_NOTE = "This body ends at the Wrap, which moves with it anyway: remove the row"
 FREE_WRAP_NOTE = "No body ends at this Wrap, so nothing moves it: choose it in the panel Layers of the fat"
 SURFACES_NOTE = "On this bone: {names}"
+EDGES_ON_BONE_NOTE = "No bone mesh or collider rides on this bone: it carries the ends of the edges itself"
+EDGES_ON_EMPTY_NOTE = "The empty carries the ends of the edges as they are at rest"
+EDGES_SLIDE_NOTE = "Edges do not slide: choose Spring or Fixed"
 OTHER_BONES_NOTE = "Held as in the file of an earlier version, until you press List Bones: {names}"
 
 
@@ -99,18 +103,23 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         rows.prop(chosen, "target")
         if is_hook(chosen):
             draw_wrapped(rows, HOOK_NOTE, "INFO", context)
+        elif has_edges(chosen) and chosen.target is not None and chosen.target.type == "EMPTY":
+            draw_wrapped(rows, EDGES_ON_EMPTY_NOTE, "INFO", context)
         elif chosen.target is not None and roles.has_role(chosen.target, WRAP):
             draw_wrapped(rows, _wrap_note(obj, chosen.target), "INFO", context)
     elif chosen.target_type == TO_BONE:
         _draw_bone(rows, context, chosen)
+    of_edges = has_edges(chosen)
+    if chosen.target_type in (TO_OBJECT, TO_BONE):
+        _draw_edges(rows, context, chosen)
     rows.prop(chosen, "kind")
     numbers = rows.column(align=True)
     numbers.prop(chosen, "reach")
-    if is_flesh and chosen.kind == SPRING and is_to_bone(chosen):
+    if is_flesh and chosen.kind == SPRING and is_to_bone(chosen) and not of_edges:
         numbers.prop(chosen, "stiffness")
     elif chosen.kind == SPRING and not is_hook(chosen):
         numbers.prop(chosen, "spring_constant")
-        if is_between_bodies(chosen):
+        if is_between_bodies(chosen) or of_edges:
             numbers.prop(chosen, "damping")
     draw_keyed(numbers, chosen, "strength")
     if may_break(chosen):
@@ -122,9 +131,9 @@ def draw_attachments(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
         rows.prop(chosen, "may_miss")
     if holds_material(chosen) and is_to_bone(chosen):
         rows.prop(chosen, "surface_only")
-    if chosen.kind == FIXED and is_between_bodies(chosen) and (may_be_exact(chosen) or chosen.is_exact):
-        rows.prop(chosen, "is_exact")
-    if is_between_bodies(chosen):
+    if is_between_bodies(chosen) and not of_edges:
+        if chosen.kind == FIXED and (may_be_exact(chosen) or chosen.is_exact):
+            rows.prop(chosen, "is_exact")
         rows.prop(chosen, "collides")
     rows.prop_search(chosen, "group", obj, "vertex_groups", results_are_suggestions=True)
     if chosen.target_type == TO_OBJECT and chosen.target is not None and not is_hook(chosen):
@@ -146,6 +155,15 @@ def _wrap_note(obj: bpy.types.Object, wrap: bpy.types.Object) -> str:
     return WRAP_NOTE.format(names=few_names([each.name for each in bodies])) if bodies else FREE_WRAP_NOTE
 
 
+def _draw_edges(layout: bpy.types.UILayout, context: bpy.types.Context, row: bpy.types.PropertyGroup) -> None:
+    """Draws the mesh of edges of a row, and the button that makes one."""
+    line = layout.row(align=True)
+    line.prop(row, "edges")
+    line.operator("sinew.make_edges", text="", icon="MOD_WIREFRAME")
+    if has_edges(row) and row.kind == SLIDING:
+        draw_wrapped(layout, EDGES_SLIDE_NOTE, "ERROR", context)
+
+
 def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context, row: bpy.types.PropertyGroup) -> None:
     """Draws the one bone that a row is about, and what it is taken for."""
     layout.prop(row, "armature")
@@ -155,5 +173,7 @@ def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context, row: bpy.
     surfaces = row_surfaces(row)
     if surfaces:
         draw_wrapped(layout, SURFACES_NOTE.format(names=few_names([each.name for each in surfaces])), "INFO", context)
+    elif has_edges(row) and not is_without_target(row):
+        draw_wrapped(layout, EDGES_ON_BONE_NOTE, "INFO", context)
     elif not is_without_target(row):
         draw_wrapped(layout, LINE_NOTE if is_about_line(row) else NO_SURFACE_NOTE, "INFO", context)

@@ -10,9 +10,12 @@ from bpy.props import BoolProperty, CollectionProperty, IntProperty
 
 from ...solver.scene.settings.surface_attachment_settings import (
     ATTACHMENT_ARMATURE,
+    ATTACHMENT_EDGES,
     ATTACHMENT_ROW_SETTINGS,
     ATTACHMENT_TARGET,
     ATTACHMENTS,
+    SLIDING,
+    SPRING,
     TO_OBJECT,
 )
 from .property_factory import OVERRIDABLE, make_property, settings_group
@@ -21,6 +24,16 @@ from .table_editing import add_row, remove_row
 
 def _may_be_target(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
     return obj.type in {"MESH", "EMPTY"} and obj != row.id_data and obj.sinew.result_of is None
+
+
+def _may_be_edges(row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
+    return obj.type == "MESH" and obj not in (row.id_data, row.target) and obj.sinew.result_of is None
+
+
+def _choose_springs(row: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Makes a new row springs, since edges do not slide."""
+    if row.edges is not None and row.kind == SLIDING:
+        row.kind = SPRING
 
 
 def _is_armature(_row: bpy.types.PropertyGroup, obj: bpy.types.Object) -> bool:
@@ -34,6 +47,7 @@ _RowProperties: Any = settings_group(
     more={
         ATTACHMENT_TARGET.name: make_property(ATTACHMENT_TARGET, poll=_may_be_target),
         ATTACHMENT_ARMATURE.name: make_property(ATTACHMENT_ARMATURE, poll=_is_armature),
+        ATTACHMENT_EDGES.name: make_property(ATTACHMENT_EDGES, update=_choose_springs, poll=_may_be_edges),
     },
 )
 

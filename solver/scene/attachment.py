@@ -28,6 +28,7 @@ SLIDING, SPRING, FIXED = ATTACHMENT_KINDS
 # as targets: all bone meshes that may hold the body and are no targets of its other attachments; all lines that may
 ALL_BONES, ARMATURE_BONES = "/bones", "/armature"
 NOTHING = "/nothing"  # a target of what links no surface, and only has its number
+FRAME = "/frame"  # a target of edges alone: a place that moves, such as an empty, which carries their ends
 WRAP_SUFFIX = "/wrap"  # after the key of fat: the Wrap inside of it alone
 
 
@@ -42,11 +43,12 @@ class Attachment:
     holds the flesh (`constraints/bones/`). Any attachment to a bone takes the place of these. The line of an armature's
     bone has no surface, and holds material alone.
 
-    Track: "body.KEY.attachment.NUMBER.strength" (), instead of `strength`, with the number in `Body.attachments`.
+    Tracks, with the number in `Body.attachments`: "body.KEY.attachment.NUMBER.strength" (), instead of `strength`;
+    "body.KEY.attachment.NUMBER.matrix" (4, 4) of a `FRAME`: world [m] ← its space.
 
     Attributes:
         target: Key of another body, of a collider that is a mesh, or of a bone; the key of fat with `WRAP_SUFFIX`; or
-            `ALL_BONES` or `ARMATURE_BONES`, which keep their own distance.
+            `ALL_BONES` or `ARMATURE_BONES`, which keep their own distance; of edges also `FRAME`.
         kind: "sliding": surfaces keep their distance and slide freely, as fascia lets them. "spring": points stay at
             their places. "fixed": they do not move against the target.
         reach: r [m]. Points are attached that are less than this from the target at rest, those on springs or that
@@ -74,6 +76,9 @@ class Attachment:
         breaking_force: Sum of the sizes of the forces of its springs above which a row lets go for good [N]; None:
             never.
         collides: Whether the body also collides with its targets.
+        edges: Ends of edges at rest [m], world, (e, 2, 3), or (0, 2, 3): each is a spring or, fixed, a strut between
+            the nearest places of the body and of a target, less than the reach from its ends, whose distance it keeps.
+            A row of edges holds nothing else, and lets the body collide.
     """
 
     target: str
@@ -91,6 +96,7 @@ class Attachment:
     damping: Annotated[float, ATTACHMENT_DAMPING.limits] = ATTACHMENT_DAMPING.default
     breaking_force: Annotated[float, ATTACHMENT_BREAKING_FORCE.limits] | None = None
     collides: bool = False
+    edges: Annotated[Floats, shape("e", 2, 3)] = field(default_factory=lambda: np.zeros((0, 2, 3)))
 
     def __post_init__(self) -> None:
         """Takes lists for arrays."""
@@ -102,8 +108,15 @@ class Attachment:
         return (self.target, *self.more_targets)
 
     @property
+    def has_edges(self) -> bool:
+        """Whether it ties ends of edges, and no surfaces."""
+        return len(self.edges) > 0
+
+    @property
     def holds_material(self) -> bool:
         """Whether a bone that is the target holds all material of flesh in reach, and not just its surface."""
+        if self.has_edges:
+            return False
         return self.kind == FIXED or (self.kind == SPRING and self.stiffness is not None)
 
     @property
@@ -155,8 +168,9 @@ def drop_unused_fields(attachments: Sequence[Attachment], trees: Sequence[Any], 
         for name in ("is_exact", "spring_constant", "damping", "breaking_force", "collides"):
             if not getattr(attachment, name):
                 del stored[name]
-        if not len(attachment.target_paint):
-            del arrays[stored.pop("target_paint")["array"]]
+        for name in ("target_paint", "edges"):
+            if not len(getattr(attachment, name)):
+                del arrays[stored.pop(name)["array"]]
 
 
 def padded(paint: Floats, count: int, first: int = 0) -> Floats:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .attachment import ALL_BONES, ARMATURE_BONES, NOTHING, AttachedSurface, Attachment, body_of_wrap
+from .attachment import ALL_BONES, ARMATURE_BONES, FRAME, NOTHING, AttachedSurface, Attachment, body_of_wrap
 from .body_binding import BodyBinding
 from .flesh import Bone
 from .scene import Body, Scene
@@ -34,7 +34,7 @@ def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[At
     A target that is not in the scene is left out, and so is what binds nodes.
     """
     bones = {bone.key for bone in scene.bones}
-    known = bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
+    known = {FRAME} | bones | {body.key for body in scene.bodies} | {collider.key for collider in scene.colliders}
     for number, attachment in enumerate(body.attachments):
         if attachment.binds_nodes:
             continue
@@ -48,7 +48,7 @@ def surface_attachments(scene: Scene, body: Body) -> Iterator[tuple[int, list[At
             yield number, linked
         if attachment.target != ALL_BONES or holds_material:
             continue
-        own = {target for each in body.attachments for target in each.targets}
+        own = {target for each in body.attachments if not each.has_edges for target in each.targets}
         free = [bone for bone in scene.bones if len(bone.triangles) and bone.key not in own and _may_hold(bone, body)]
         yield number, [replace(attachment, target=bone.key) for bone in free]
 
@@ -77,5 +77,7 @@ def _may_hold(bone: Bone, body: Body) -> bool:
 
 
 def _is_about_material(body: Body, attachment: Attachment) -> bool:
+    if attachment.has_edges:
+        return False
     of_wrap = body.wrap_vertices and len(attachment.paint) and not attachment.paint[: -body.wrap_vertices].any()
     return attachment.holds_material or not of_wrap

@@ -10,7 +10,9 @@ from .attachment import (
     ALL_BONES,
     ARMATURE_BONES,
     ATTACHMENT_KINDS,
+    FRAME,
     NOTHING,
+    SLIDING,
     SPRING,
     WRAP_SUFFIX,
     Attachment,
@@ -29,6 +31,7 @@ def check_attachments(scene: Scene) -> None:
     for body in scene.bodies:
         for attachment in body.attachments:
             _check_words(body, attachment)
+            _check_edges(body, attachment)
             _check_springs(scene, body, attachment)
             for target in attachment.targets:
                 _check_target(scene, body, attachment, target)
@@ -42,7 +45,7 @@ def attached_pairs(scene: Scene) -> list[tuple[str, str]]:
     owned = [(body.key, body.attachments) for body in scene.bodies]
     attached = [(each.key, each.attached_surface) for each in scene.colliders]
     owned += [(key, surface.attachments) for key, surface in attached if surface is not None]
-    passing = [(key, each) for key, own in owned for each in own if not each.collides]
+    passing = [(key, each) for key, own in owned for each in own if not each.collides and not each.has_edges]
     found = ((key, body_of_wrap(target)) for key, each in passing for target in each.targets)
     return [pair for pair in found if pair[1] in known]
 
@@ -62,6 +65,7 @@ def _check_attached_surface(scene: Scene, collider: Collider) -> None:
         raise BadInput("setting-out-of-range", name=collider.name, **limits)
     for attachment in surface.attachments:
         _check_words(collider, attachment)
+        _check_edges(collider, attachment)
         _check_reach(collider, attachment)
         for target in attachment.targets:
             if target != NOTHING and not _is_body(scene, collider, attachment, target):
@@ -78,7 +82,7 @@ def _check_springs(scene: Scene, body: Body, attachment: Attachment) -> None:
     bodies = {each.key: each for each in scene.bodies}
     if attachment.damping > 0.0 and attachment.kind == SPRING:
         others = [each for target in attachment.targets if (each := bodies.get(body_of_wrap(target))) is not None]
-        if len(others) < len(attachment.targets):
+        if len(others) < len(attachment.targets) and not attachment.has_edges:
             raise BadInput("attachment-damped-target", name=body.name)
         for each in (body, *others):
             if each.flesh is not None and each.flesh.motion == DYNAMIC and each.flesh.scheme == "newmark":
@@ -92,6 +96,21 @@ def _check_springs(scene: Scene, body: Body, attachment: Attachment) -> None:
     bones = {ALL_BONES, ARMATURE_BONES, *(bone.key for bone in scene.bones)}
     if body.flesh is not None and attachment.holds_material and bones & set(attachment.targets):
         raise BadInput("attachment-breaks-bone", name=body.name)
+
+
+def _check_edges(owner: Body | Collider, attachment: Attachment) -> None:
+    """Raises BadInput where a row of edges is to do what edges cannot, or another one is about what only edges can."""
+    if not attachment.has_edges:
+        if FRAME in attachment.targets:
+            raise BadInput("attachment-target-missing", name=owner.name, target=FRAME)
+        return
+    if attachment.kind == SLIDING or attachment.is_exact:
+        raise BadInput("edges-slide", name=owner.name)
+    if ARMATURE_BONES in attachment.targets:
+        raise BadInput("edges-to-armature", name=owner.name)
+    edges = np.asarray(attachment.edges)
+    if edges.shape[1:] != (2, 3) or not np.isfinite(edges).all():
+        raise BadInput("edges-not-finite", name=owner.name)
 
 
 def _check_words(body: Body | Collider, attachment: Attachment) -> None:
@@ -114,7 +133,7 @@ def _check_words(body: Body | Collider, attachment: Attachment) -> None:
 
 
 def _check_target(scene: Scene, body: Body, attachment: Attachment, target: str) -> None:
-    if target == NOTHING:
+    if target in (NOTHING, FRAME):
         return
     if target == ALL_BONES:
         holds_flesh = body.flesh is not None and attachment.holds_material  # of bones that are still to come, none
@@ -143,6 +162,8 @@ def _check_target(scene: Scene, body: Body, attachment: Attachment, target: str)
         raise BadInput("attachment-target-missing", name=body.name, target=target)
     _check_target_paint(body, attachment, len(found.vertices))
     if found is bone and not len(bone.triangles):
+        if attachment.has_edges:
+            return  # the bone carries the ends of the edges
         if body.flesh is None or not attachment.holds_material:
             raise BadInput("attachment-line-slides", name=body.name, target=bone.name)
         return

@@ -60,7 +60,7 @@ class Bone:
             vertices, the ends of a line.
         distance: Material as near to the surface or the line as this follows [m]; in a closed mesh it always does.
         stiffness: Of the springs that hold it, per mass [1/s²]; None: held exactly.
-        bodies: Keys of the bodies that it holds; none: all flesh.
+        bodies: Keys of the bodies that it holds; none: all flesh; `NOTHING` alone: it holds nobody.
         mask: At its own vertices: what is nearest to where this is at most ½ is not held, (n,), or (0,).
         weights: At the render vertices of the one body in `bodies`, (v,), or (0,): of several bones with weights, a
             node follows the one that has the largest at the nearest point of the body's surface.

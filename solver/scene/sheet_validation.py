@@ -39,7 +39,8 @@ def check_sheets(scene: Scene, tracks: TrackReader) -> None:
                 raise BadInput("bound-to-sheet", name=body.name, target=sheets[target])
         for each in body.attachments if body.is_sheet else ():
             for target in each.targets:
-                if each.kind == SPRING and each.damping > 0.0 and target in sheets:
+                is_damped = each.kind == SPRING and each.damping > 0.0 and not each.has_edges
+                if is_damped and target in sheets:
                     raise BadInput("sheets-damped", name=body.name, target=sheets[target])
     for bone in scene.bones:
         for key in bone.bodies:

@@ -7,6 +7,7 @@ Left out are the tracks of vertices that deform: whoever reads them compares the
 from __future__ import annotations
 
 from .animated_material import MATERIAL_TRACKS
+from .attachment import FRAME
 from .force_fields import ANIMATED_FIELD_NUMBERS
 from .scene import Body, Scene
 from .settings.activation_settings import HEAD_ACTIVATION, MUSCLE_STRENGTH
@@ -74,10 +75,11 @@ def _body_track_shapes(body: Body) -> dict[str, Shape]:
         *weights,
     )
     strengths = (f"attachment.{number}.strength" for number in range(len(body.attachments)))
+    frames = (f"attachment.{number}" for number, each in enumerate(body.attachments) if FRAME in each.targets)
     hooks = [f"hook.{number}" for number in range(len(body.hooks))]
     return {
         **dict.fromkeys((*strengths, *(f"{hook}.strength" for hook in hooks)), SCALAR_SHAPE),
-        **{f"{hook}.matrix": MATRIX_SHAPE for hook in hooks},
+        **{f"{place}.matrix": MATRIX_SHAPE for place in (*frames, *hooks)},
         "matrix": MATRIX_SHAPE,
         "targets": (len(body.pinned), 3),
         "attached.targets": (len(body.attached), 3),

@@ -12,7 +12,7 @@ def attachment_report(simulation: SimulatedScene) -> dict[str, dict[str, list[fl
     """Returns what springs and sliding rows carry now, without their damping.
 
     Returns:
-        Seven numbers (`AttachmentLoad.to_list`), by key of the body and by number of the attachment.
+        Numbers as `AttachmentLoad.to_list` has them, by key of the body and by number of the attachment.
     """
     state = simulation.state
     step = ForceStep(current_model(simulation.built, state), state, simulation.tracks, state.time, state.time)

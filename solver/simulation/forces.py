@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..constraints.animated_body import AnimatedBody, make_animated_body, may_be_animated
-from ..constraints.attachments.build_attachments import AttachableBodies, make_attachments
+from ..constraints.attachments.attachable_bodies import AttachableBodies
+from ..constraints.attachments.build_attachments import make_attachments
 from ..constraints.attachments.origin_surface import ColliderPoints, SurfacePoints
 from ..constraints.attachments.surface_attachments import SurfaceAttachments
 from ..constraints.fields.field_force import make_fields

@@ -36,10 +36,17 @@ def is_report_line(line: Any) -> bool:
 
 def _is_loads_by_row(value: Any) -> bool:
     return isinstance(value, Mapping) and all(
-        isinstance(own, Mapping)
-        and all(isinstance(load, list) and len(load) == 7 and all(map(_is_number, load)) for load in own.values())
-        for own in value.values()
+        isinstance(own, Mapping) and all(map(_is_load, own.values())) for own in value.values()
     )
+
+
+def _is_load(value: Any) -> bool:
+    return isinstance(value, list) and is_load_count(len(value)) and all(map(_is_number, value))
+
+
+def is_load_count(count: int) -> bool:
+    """Whether what an attachment carries may be so many numbers: seven, and six more for each of its edges."""
+    return count >= 7 and count % 6 == 1
 
 
 def _is_depths_by_pair(value: Any) -> bool:

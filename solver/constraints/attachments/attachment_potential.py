@@ -77,7 +77,7 @@ class ActiveLinks:
         force = np.zeros((len(self.links.tet), 3))
         found = self.forces(x, tets)
         force[found.acting] = found.force
-        if len(self.links.rest_length):  # legs bear together what a spring would
+        if len(self.links.rest_length) and not self.links.are_edges:  # legs bear together what a spring would
             force = np.repeat(force.reshape(-1, LEGS, 3).sum(axis=1) / LEGS, LEGS, axis=0)
         return floats(np.linalg.norm(force, axis=1))
 

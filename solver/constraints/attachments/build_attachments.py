@@ -3,71 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...mechanics.model import Model
-from ...mesh.embedding import Binding, barycentric_weights, bind
-from ...mesh.geometry.signed_distance_derivatives import MovingSurface, SignedDistances
+from ...mesh.embedding import barycentric_weights, bind
+from ...mesh.geometry.signed_distance_derivatives import SignedDistances
 from ...mesh.geometry.triangle_frames import triangle_frames
-from ...mesh.geometry.triangle_surface import Surface
-from ...mesh.strand_mesh import outward_and_strand_faces
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...scene.attachment import FIXED, SLIDING, SPRING, Attachment, body_of_wrap, padded
+from ...scene.attachment import FIXED, SLIDING, SPRING, Attachment, padded
 from ...scene.attachment_resolution import collider_attachments, surface_attachments
-from ...scene.contact import Collider
-from ...scene.scene import Scene
-from ...scene.tracks import TrackReader
-from .attachment_potential import NO_VERTICES
+from .attachable_bodies import NO_INDICES, NO_PLACES, AttachableBodies, TargetSurfaces
+from .edge_links import FIXED_FACTOR, UNLIMITED_REACH, make_edge_links
 from .link_energy import fade
-from .origin_surface import (
-    ColliderPoints,
-    OriginSurface,
-    SurfacePoints,
-    origin_of_body,
-    origin_of_collider,
-    sheet_length,
-    softer_moduli,
-)
+from .origin_surface import OriginSurface, origin_of_body, origin_of_collider, sheet_length, softer_moduli
 from .sheet_anchors import LEGS, anchor_on_sheet, legs_on_sheet
 from .surface_attachments import SurfaceAttachments
 from .surface_links import SurfaceLinks
-from .target_surface import TargetSurface, animated_vertices
+from .target_surface import TargetSurface
 
 # Stiffness per area over E / L: a pressure of E / 10, which strains the material by a tenth, then opens or closes a
 # link by a three-hundredth of the body's thickness.
 STIFFNESS_FACTOR = 30.0
-# What is fixed is that many times as stiff: the same pressure opens it by a three-hundred-thousandth of the thickness.
-FIXED_FACTOR = 1000.0
 MAX_ANCHOR_WEIGHT = 3.0  # of a place in a tet at the surface, beyond which the tet that it is in carries it instead
-UNLIMITED_REACH = 1.0e6  # [m], at which nothing that is fixed is let go
-NO_INDICES, NO_PLACES = np.zeros(0, np.int32), np.zeros((0, 4))
-
-
-@dataclass(frozen=True, eq=False)
-class AttachableBodies:
-    """What attachments are found from: all bodies of a scene, in their order.
-
-    Attributes:
-        scene, tracks: The scene and its animated inputs.
-        model: All bodies in one.
-        surfaces, bindings: Their render surfaces, and the vertices in tets of each body alone.
-        points: On their surfaces, in tets of the model.
-        collider_points: On those of colliders that are attached to bodies, by key.
-        hinges: Of sheets, by the number of the body: the tet of each triangle, in the body alone.
-    """
-
-    scene: Scene
-    tracks: TrackReader
-    model: Model
-    surfaces: Sequence[Surface]
-    bindings: Sequence[Binding]
-    points: Sequence[SurfacePoints]
-    collider_points: Mapping[str, ColliderPoints] = field(default_factory=dict)
-    hinges: Mapping[int, Indices] = field(default_factory=dict)
 
 
 def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
@@ -76,7 +36,7 @@ def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
     Raises:
         BadInput: A target is out of reach; the sentence names it.
     """
-    links, targets = [], _TargetSurfaces(bodies)
+    links, targets = [], TargetSurfaces(bodies)
     for number, body in enumerate(bodies.scene.bodies):
         origin: OriginSurface | None = None
         for place, attachments in surface_attachments(bodies.scene, body):
@@ -94,32 +54,21 @@ def make_attachments(bodies: AttachableBodies) -> SurfaceAttachments | None:
     return SurfaceAttachments(tuple(links)) if links else None
 
 
-class _TargetSurfaces:
-    """The surfaces that attachments need, each made once."""
-
-    def __init__(self, bodies: AttachableBodies) -> None:
-        self._bodies, self._made = bodies, dict[str, TargetSurface]()
-
-    def find(self, key: str) -> TargetSurface:
-        """Returns the surface of a body, a collider or a bone."""
-        if key not in self._made:
-            self._made[key] = _target_surface(self._bodies, key)
-        return self._made[key]
-
-
 def _links_in_reach(
     bodies: AttachableBodies,
     origin: OriginSurface,
     attachments: Sequence[Attachment],
-    targets: _TargetSurfaces,
+    targets: TargetSurfaces,
     key: str,
     must_reach: bool = True,
 ) -> list[SurfaceLinks]:
     """Returns the links of attachments that one row stands for.
 
     Raises:
-        BadInput: None of them is in reach, and one has to be (`must_reach`).
+        BadInput: None of them is in reach, and one has to be (`must_reach`); or an edge is not.
     """
+    if attachments and attachments[0].has_edges:
+        return make_edge_links(bodies, origin, attachments, targets, key, must_reach)
     found, refused = [], []
     for attachment in attachments:
         try:
@@ -131,41 +80,6 @@ def _links_in_reach(
     return found
 
 
-def _target_surface(bodies: AttachableBodies, key: str) -> TargetSurface:
-    scene, model = bodies.scene, bodies.model
-    for number, body in enumerate(scene.bodies):
-        if body.key == body_of_wrap(key):
-            binding = bodies.bindings[number]
-            tet = indices(binding.tet + np.int32(model.bodies[number].tets.start))
-            rest = np.einsum("va,vai->vi", binding.weights, model.X[model.tets[tet]])
-            triangles, face = outward_and_strand_faces(bodies.surfaces[number])
-            first = 0
-            hinge = NO_INDICES
-            if number in bodies.hinges:
-                hinge = indices(bodies.hinges[number][face] + np.int32(model.bodies[number].tets.start))
-            if body.key != key:  # the Wrap inside of it alone
-                first = len(body.vertices) - body.wrap_vertices
-                triangles = triangles[(triangles >= first).all(axis=1)]
-            return TargetSurface(
-                body.name,
-                number,
-                MovingSurface(rest, triangles),
-                tet,
-                binding.weights,
-                np.zeros((0, 3)),
-                first_vertex=first,
-                hinge=hinge,
-            )
-    animated = [("collider", collider) for collider in scene.colliders] + [("bone", bone) for bone in scene.bones]
-    owner, found = next((owner, each) for owner, each in animated if each.key == key)
-    vertices, track = floats(found.vertices), f"{owner}.{key}"
-    rest = floats(found.rest_vertices) if isinstance(found, Collider) else NO_VERTICES
-    if not len(rest):
-        rest = animated_vertices(vertices, track, found.name, bodies.tracks, scene.settings.start_time)
-    surface = MovingSurface(rest, indices(found.triangles))
-    return TargetSurface(found.name, None, surface, NO_INDICES, NO_PLACES, vertices, track, rest)
-
-
 def _make_links(
     bodies: AttachableBodies, origin: OriginSurface, attachment: Attachment, target: TargetSurface, key: str
 ) -> SurfaceLinks:
@@ -174,7 +88,7 @@ def _make_links(
     What is fixed is not made one body with its target, but tied by springs to the tets that its points are in at rest,
     so stiff that the gap stays below what can be seen: each body keeps its own tets and cache, and a key may let go.
     """
-    model, reach, rest = bodies.model, attachment.reach, _rest_vertices(target, bodies)
+    model, reach, rest = bodies.model, attachment.reach, bodies.rest_vertices(target)
     found = target.surface.at(rest).distances(origin.positions)
     paint = origin.paint_at_points(attachment.paint)
     is_fixed = attachment.kind == FIXED
@@ -262,12 +176,6 @@ def _out_of_reach(origin: OriginSurface, target: TargetSurface, reach: float, ne
     if origin.body is None:
         return BadInput("attachment-reversed-out-of-reach", name=target.name, target=origin.name, **lengths)
     return BadInput("attachment-out-of-reach", name=origin.name, target=target.name, **lengths)
-
-
-def _rest_vertices(target: TargetSurface, bodies: AttachableBodies) -> Floats:
-    if target.body is not None:
-        return target.simulated_vertices(bodies.model.X, bodies.model.tets)
-    return target.rest_vertices
 
 
 def _tet_anchors(

@@ -58,7 +58,7 @@ def make_dampers(links: SurfaceLinks, strength: float, x: Floats, tets: Indices,
         tets: Nodes of the tets, (m, 4).
         dt: Δt [s], infinite without inertia.
     """
-    if not len(links.damping) or not np.isfinite(dt):
+    if not len(links.damping) or not np.isfinite(dt) or links.are_edges:  # these have their own: `edge_dampers`
         return None
     tet, own_weights, places = links.anchor_tet, links.anchor_weights, links.points(x, tets)
     if links.target.is_sheet:

@@ -19,6 +19,7 @@ from ..force import Force, ForceStep
 from .attachment_loads import AttachmentLoad, attachment_load
 from .attachment_potential import NO_VERTICES, ActiveLinks, AttachmentPotential
 from .attachment_strength import attachment_strength
+from .edge_links import edge_dampers
 from .link_dampers import make_dampers
 from .surface_links import SurfaceLinks
 from .target_surface import TargetSurface
@@ -45,17 +46,15 @@ class SurfaceAttachments(Force):
         """Returns the energy of the attachments at the end of a step; raises as `Force.potential`."""
         strengths = [_strength(links, step) for links in self.links]
         tets, start = step.model.tets, step.state.x
-        active = [
-            ActiveLinks(
-                links,
-                strength,
-                _vertices(links.target, step),
-                _own_vertices(links, step),
-                dampers=make_dampers(links, strength, start, tets, step.dt),
-            )
-            for links, strength in zip(self.links, strengths, strict=True)
-            if strength > 0.0
-        ]
+        active = list[ActiveLinks]()
+        for links, strength in zip(self.links, strengths, strict=True):
+            if strength <= 0.0:
+                continue
+            now = _links_at(links, strength, step, step.end)
+            active.append(replace(now, dampers=make_dampers(links, strength, start, tets, step.dt)))
+            if links.are_edges and len(links.damping):
+                braking = edge_dampers(now, _links_at(links, strength, step, step.begin), start, tets, step.dt)
+                active += [braking] if braking is not None else []
         return AttachmentPotential(tuple(active), tets)
 
     def end_step(self, step: ForceStep) -> None:
@@ -72,8 +71,8 @@ class SurfaceAttachments(Force):
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns the strengths, and where what is animated is."""
-        vertices = [_vertices(links.target, step) for links in self.links]
-        own = [_own_vertices(links, step) for links in self.links if links.animated is not None]
+        vertices = [_vertices(links.target, step, step.end) for links in self.links]
+        own = [_own_vertices(links, step, step.end) for links in self.links if links.animated is not None]
         return [np.array([_strength(links, step) for links in self.links]), *vertices, *own]
 
     def to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
@@ -102,8 +101,7 @@ def _loads(links: Iterable[SurfaceLinks], step: ForceStep) -> dict[tuple[str, in
     for each in links:
         strength = _strength(each, step)
         if strength > 0.0 and len(each.tet):
-            active = ActiveLinks(each, strength, _vertices(each.target, step), _own_vertices(each, step))
-            rows.setdefault((each.body_key, each.number), []).append(active)
+            rows.setdefault((each.body_key, each.number), []).append(_links_at(each, strength, step, step.end))
     return {row: attachment_load(parts, step.state.x, step.model.tets) for row, parts in rows.items()}
 
 
@@ -112,12 +110,17 @@ def _has(links: SurfaceLinks) -> int | None:
     return links.target.body if links.body is None else links.body
 
 
-def _vertices(surface: TargetSurface, step: ForceStep) -> Floats:
-    return NO_VERTICES if surface.body is not None else surface.animated_vertices(step.tracks, step.end)
+def _links_at(links: SurfaceLinks, strength: float, step: ForceStep, time: float) -> ActiveLinks:
+    """Returns links with what is animated as it is at a time of a step [s]."""
+    return ActiveLinks(links, strength, _vertices(links.target, step, time), _own_vertices(links, step, time))
 
 
-def _own_vertices(links: SurfaceLinks, step: ForceStep) -> Floats:
-    return NO_VERTICES if links.animated is None else _vertices(links.animated.surface, step)
+def _vertices(surface: TargetSurface, step: ForceStep, time: float) -> Floats:
+    return NO_VERTICES if surface.body is not None else surface.animated_vertices(step.tracks, time)
+
+
+def _own_vertices(links: SurfaceLinks, step: ForceStep, time: float) -> Floats:
+    return NO_VERTICES if links.animated is None else _vertices(links.animated.surface, step, time)
 
 
 def _strength(links: SurfaceLinks, step: ForceStep) -> float:

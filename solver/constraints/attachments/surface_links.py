@@ -77,8 +77,9 @@ class SurfaceLinks:
         damping: b of springs to a body [N s/m], (k,), or (0,) for none.
         breaking_force: Above which force of all links of the row it lets go for good [N]; None: never.
         rest_length: Of springs that keep a length [m], (k,): legs on a sheet, three one after the other for each point;
-            (0,) for springs of none.
+            or edges; (0,) for springs of none.
         max_force: With which each spring without a length pulls at most [N].
+        are_edges: Whether they are edges of the row (`edge_links.py`), each of a length of its own.
     """
 
     key: str
@@ -104,6 +105,7 @@ class SurfaceLinks:
     breaking_force: float | None = None
     rest_length: Floats = field(default_factory=lambda: np.zeros(0))
     max_force: float = np.inf
+    are_edges: bool = False
 
     @property
     def moved_bodies(self) -> set[int]:

@@ -28,6 +28,7 @@ class TargetSurface:
         rest_vertices: Of a collider or bone at rest [m], world, (v, 3).
         first_vertex: The first one that its triangles have.
         hinge: Of a sheet: the hinge in the model that has all corners of each triangle, (t,); (0,) of others.
+        carries_ends: Whether it is the ends of edges, a triangle at each, which something without a surface carries.
     """
 
     name: str
@@ -40,6 +41,7 @@ class TargetSurface:
     rest_vertices: Floats = field(default_factory=lambda: np.zeros((0, 3)))
     first_vertex: int = 0
     hinge: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    carries_ends: bool = False
 
     @property
     def is_sheet(self) -> bool:

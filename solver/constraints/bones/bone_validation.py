@@ -11,7 +11,7 @@ import numpy as np
 from ...mesh.geometry.triangle_surface import make_surface
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
-from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, SPRING
+from ...scene.attachment import ALL_BONES, ARMATURE_BONES, FIXED, NOTHING, SPRING
 from ...scene.flesh import Bone
 from ...scene.scene import Body, Scene
 from ...scene.serialisation.range_check import check_ranges
@@ -43,7 +43,7 @@ def check_bones(scene: Scene) -> None:
             raise BadInput("mesh-not-finite", name=bone.name, count=broken)
         check_ranges(bone)
         for key in bone.bodies:
-            if key not in bodies:
+            if key not in bodies and key != NOTHING:
                 raise BadInput("bone-body", name=bone.name, body=key)
         _check_paint(bone, "Mask", bone.mask, len(bone.vertices))
         if len(bone.weights):

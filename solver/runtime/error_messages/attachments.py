@@ -115,6 +115,51 @@ TEXTS: dict[str, tuple[str, str]] = {
         "tied is {distance} m away from it, farther than the Reach of {reach} m.",
         'Select "{target}" as well, or press Simulate, which bakes all bodies.',
     ),
+    # solver/scene/attachment_validation.py
+    "edges-slide": (
+        'An attachment of "{name}" is made of edges, which neither slide nor hold exactly.',
+        "Choose Spring or Fixed as its Kind with Exact off, or clear its Edges.",
+    ),
+    "edges-to-armature": (
+        'An attachment of "{name}" to the bones of its armature has edges, but these bones have no surface to end on.',
+        "Choose One Bone or an object in Attach To, or clear its Edges.",
+    ),
+    "edges-not-finite": (
+        'The edges of an attachment of "{name}" have ends that are no places.',
+        "Check the modifiers and shape keys of the mesh of edges.",
+    ),
+    # addon/export/edge_places.py
+    "edges-from-nothing": (
+        'No vertex of "{name}" is selected at which an edge could begin.',
+        "Select vertices in Edit Mode, and press Make Edges again.",
+    ),
+    # addon/export/attachment_edges.py
+    "edges-of-itself": (
+        'An attachment of "{name}" has "{edges}" for its Edges, which is this body or its target.',
+        "Draw the edges in a mesh of their own, or press Make Edges in the panel Attachments.",
+    ),
+    "edges-missing": (
+        'An attachment of "{name}" has "{edges}" for its Edges, which is not in the scene.',
+        "Add it to the scene, or choose another mesh as the Edges in the panel Attachments.",
+    ),
+    "edges-none": (
+        '"{edges}", the Edges of an attachment of "{name}", has no loose edges: only those without faces count.',
+        "Draw an edge from the body to the target, or press Make Edges in the panel Attachments.",
+    ),
+    # solver/constraints/attachments/edge_places.py, edge_links.py
+    "edge-out-of-reach": (
+        'An edge between "{name}" and "{target}" ends at ({place}) m, {distance} m away from "{other}", farther than '
+        "the Reach of {reach} m.",
+        "Snap this end to the surface, or raise Reach in the panel Attachments.",
+    ),
+    "edge-on-one-body": (
+        'Both ends of an edge between "{name}" and "{target}" are at "{name}", the other one at ({place}) m.',
+        'Draw the edge from "{name}" to "{target}", and set Reach to less than the distance between them.',
+    ),
+    "edges-unpainted": (
+        'The groups of an attachment of "{name}" are 0 at all of its edges.',
+        "Paint where the edges end, or clear Group and Target Group in the panel Attachments.",
+    ),
     # solver/constraints/attachments/target_surface.py
     "attachment-target-changes": (
         '"{name}", to which a body is attached, has another number of vertices at {time} s.',

@@ -214,6 +214,18 @@ ATTACHMENT_BREAKING_FORCE = Setting(
     step=1000,
     field="Attachment.breaking_force",
 )
+ATTACHMENT_EDGES = Setting(
+    "edges",
+    "Edges",
+    "A mesh of loose edges, each from this body to the target. Every edge becomes a spring, or a stiff strut where "
+    "Fixed, that keeps its length; the surfaces are not attached, and go on colliding. Ends are at the nearest places "
+    "within Reach",
+    OBJECT,
+    None,
+    when=(When("target_type", (TO_OBJECT, TO_BONE)),),
+    field="Attachment.edges",
+    since="0.3",
+)
 # of one row of the list
 ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_TARGET,
@@ -235,9 +247,11 @@ ATTACHMENT_ROW_SETTINGS = (
     ATTACHMENT_DAMPING,
     ATTACHMENT_BREAKING_FORCE,
     ATTACHMENT_COLLIDES,
+    ATTACHMENT_EDGES,
 )
 # rows that were made before these came have their defaults, and the digest leaves them out
 LATER_ROW_SETTINGS = (
+    ATTACHMENT_EDGES,
     ATTACHMENT_IS_EXACT,
     ATTACHMENT_SPRING_CONSTANT,
     ATTACHMENT_DAMPING,

@@ -68,7 +68,7 @@ def moved_links(potentials: Sequence[AttachmentPotential], tracks: TrackReader, 
         MovedLinks(each, each.links.target.animated_vertices(tracks, before))
         for potential in potentials
         for each in potential.active
-        if each.links.target.body is None and each.links.animated is None
+        if each.links.target.body is None and each.links.animated is None and not each.links.are_edges
     ]
 
 
