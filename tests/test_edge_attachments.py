@@ -11,16 +11,20 @@ import numpy as np
 import pytest
 
 import sinew.solver.api as sinew
+from fixtures.bone_scenes import ball, limb
 from fixtures.edge_rows import KINDS, LOWER, SIDE, UPPER, body_of, drawn_edges, energy_of, nodal_forces, pair_of
 from fixtures.edge_rows import potential_of as potential_at
-from fixtures.rigid_bodies import centres, momenta, rigid_box, run_of
+from fixtures.fracture_specimens import breakable
+from fixtures.rigid_bodies import BOX_CORNERS, BOX_TRIANGLES, centres, momenta, rigid_box, run_of
 from fixtures.scenes import Run, pose, rotation
+from fixtures.tet_meshes import bar
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.attachment import FRAME, NOTHING, AttachedSurface, Attachment
 from sinew.solver.scene.contact import Collider
-from sinew.solver.scene.flesh import Bone
-from sinew.solver.scene.scene import Body, Scene, Settings
+from sinew.solver.scene.flesh import Bone, Flesh
+from sinew.solver.scene.scene import Body, Fracture, Scene, Settings
+from sinew.solver.simulation.diagnostics.diagnose import diagnose
 from sinew.solver.simulation.simulation import Simulation
 
 WEIGHTLESS = {"gravity": (0.0, 0.0, 0.0)}
@@ -253,6 +257,74 @@ def test_a_baked_body_pulls_by_its_edges_as_before() -> None:
     alone = Simulation(Scene((lower,), (replace(baked, attached_surface=far),), Settings(**WEIGHTLESS)))
     alone.start()
     assert len(potential_at(alone).active[0].links.tet) == 3
+
+
+@pytest.mark.slow
+def test_a_body_swings_on_a_strut_as_a_pendulum_of_two_links(tmp_path: Path) -> None:
+    """A small box below a post: the slower motion of a rod of the length l with a body whose centre is a below its end.
+
+    M q̈ + K q = 0 for both angles, with M = m [[l², l a], [l a, a² + I / m]] and K = m g diag(l, a); a swing of the
+    size θ takes 1 + θ² / 16 as long.
+    """
+    side, start = 0.1, 1.0
+    box = rigid_box((side, side, side), (0.0, 0.0, -0.5), key="ball", initial_velocity=(start, 0.0, 0.0))
+    edge = np.array([[[0.0, 0.0, -0.5 + 0.5 * side], [0.0, 0.0, UPPER.ends]]])
+    box = replace(box, attachments=(Attachment("post", "fixed", edges=edge),))
+    run = run_of(tmp_path, box, colliders=(post(),), frame_end=60, substeps=4)
+    x = []
+    for _ in range(58):
+        run.advance()
+        x.append(float(centres(run)[0, 0]))
+    length, a = float(np.ptp(edge[0, :, 2])), 0.5 * side
+    M = np.array([[length * length, length * a], [length * a, a * a + side * side / 6.0]])
+    omega = np.sqrt(np.linalg.eigvals(np.linalg.solve(M, 9.81 * np.diag([length, a]))).min())
+    size = max(np.abs(x)) / (length + a)
+    turns = np.flatnonzero(np.diff(np.sign(x)))
+    found = [(number + x[number] / (x[number] - x[number + 1])) / 24.0 for number in turns[:2]]
+    assert found[1] - found[0] == pytest.approx(np.pi / omega * (1.0 + size**2 / 16.0), rel=0.005)
+    (active,) = potential_at(run.simulation).active
+    now = active.points(run.state.x, run.built.model.tets) - active.ends(run.state.x, run.built.model.tets)
+    np.testing.assert_allclose(np.linalg.norm(now, axis=1), length, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_pieces_of_a_body_that_breaks_stay_on_their_edges(tmp_path: Path) -> None:
+    """A bar on two struts, whose ends fly apart: each piece keeps its strut."""
+    nodes, tets = bar((8, 1, 1), (1.6, 0.2, 0.2))
+    body = breakable(nodes, tets, Fracture(breaking_stress=500.0), key="bar")
+    edges = np.array([[[x, 0.1, 0.2], [x, 0.1, 0.7]] for x in (0.2, 1.4)])
+    body = replace(body, attachments=(Attachment("post", "fixed", 0.01, edges=edges),))
+    beam = rigid_box((2.0, 0.4, 0.2), (0.8, 0.1, 0.8), key="post")
+    held = Collider("post", "Post", "mesh", beam.vertices, beam.triangles)
+    run = run_of(tmp_path, body, colliders=(held,), frame_end=60, substeps=2)
+    run.advance(12)
+    assert run.reports[-1].bodies["bar"]["pieces"] > 1
+    potential, x = potential_at(run.simulation), run.state.x
+    (active,) = potential.active
+    now = np.linalg.norm(active.points(x, potential.tets) - active.ends(x, potential.tets), axis=1)
+    np.testing.assert_allclose(now, 0.5, atol=5e-3)
+
+
+@pytest.mark.parametrize("motion", ["quasistatic", "dynamic"])
+def test_flesh_on_edges_follows_a_bone_mesh(tmp_path: Path, motion: str) -> None:
+    """A bone holds one end of a limb, and a strut to another one, which holds no flesh, bends the other end up."""
+    holding = Bone("core", "Core", *ball([0.0, 0.5, 0.5], 0.3))
+    lifting = Bone("post", "Post", BOX_CORNERS * 0.5 + [4.0, 0.5, 2.0], BOX_TRIANGLES)
+    edge = np.array([[[3.9, 0.5, 1.0], [3.9, 0.5, 1.75]]])
+    row = Attachment("post", "fixed", 0.01, edges=edge)
+    body = limb((8, 2, 2), flesh=Flesh(motion=motion), attachments=(row,))
+    lifting = replace(lifting, bodies=(NOTHING,))
+    matrices = np.stack([np.eye(4), pose(None, (0.0, 0.0, 0.4))])
+    scene = Scene((body,), settings=Settings(**WEIGHTLESS, frame_end=20), bones=(holding, lifting))
+    run = Run(tmp_path, scene, bone__post__matrix=(np.array([0.0, 0.25]), matrices, "rigid"))
+    run.advance(12)
+    (active,) = potential_at(run.simulation).active
+    x, tets = run.state.x, run.built.model.tets
+    now = np.linalg.norm(active.points(x, tets) - active.ends(x, tets), axis=1)
+    np.testing.assert_allclose(now, 0.75, atol=0.01)
+    assert active.points(x, tets)[0, 2] > 1.3
+    problems = [found.problem.kind for found in diagnose(scene, run.tracks)]
+    assert not [kind for kind in problems if "edge" in kind or "attachment" in kind]
 
 
 def test_a_resumed_bake_of_edges_that_broke_has_the_same_bytes(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from fixtures.bound_bodies import PLAIN, kuhn_with_t_junctions, nearest_point
 from fixtures.claim_table import reach
+from fixtures.edge_rows import KINDS, LOWER, UPPER, body_of, nodal_forces, pair_of, potential_of
 from fixtures.flesh_dynamics import flesh_of, model_of
 from fixtures.tet_meshes import bar
 from reference.soft_bindings import modified_newmark_step
@@ -22,8 +23,11 @@ from sinew.solver.mechanics.model import Model, Part, make_model
 from sinew.solver.mechanics.rigid_core import RigidCore
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.arrays import Floats
+from sinew.solver.scene.attachment import Attachment
+from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.formulation import FormulationSettings
-from sinew.solver.scene.scene import Settings
+from sinew.solver.scene.scene import Material, Scene, Settings
+from sinew.solver.simulation.simulation import Simulation
 from test_soft_particles import SCHEMES, bound_to, dense_system, hung_particles
 
 SECTION = "Bindings"
@@ -39,7 +43,7 @@ FORMULATIONS = {
 }
 
 
-def pair_of(first: str, second: str, is_bound: bool = True) -> Model:
+def bound_pair(first: str, second: str, is_bound: bool = True) -> Model:
     """Returns two boxes, the lower face of the second bound to the first, in the kinds that these names say."""
     X, tets = bar((2, 2, 2), (1.0, 1.0, 1.0))
     everything = RigidCore(np.arange(len(X), dtype=np.int32), np.arange(len(tets), dtype=np.int32))
@@ -86,8 +90,8 @@ def test_momenta_between_all_pairs_of_kinds(first: str, second: str) -> None:
     """What is rigid is bound to, and has no nodes of its own that could be."""
     if second == "rigid" or ("flesh" in (first, second) and {"Green", "Hybrid"} & {first, second}):
         pytest.skip("rigid cores are targets only, and steps of these tests take flesh or Green and Hybrid bodies")
-    linear, angular = momenta_left(pair_of(first, second), first, second)
-    _, without = momenta_left(pair_of(first, second, is_bound=False), first, second)
+    linear, angular = momenta_left(bound_pair(first, second), first, second)
+    _, without = momenta_left(bound_pair(first, second, is_bound=False), first, second)
     assert reach(SECTION, f"{second} bound to {first}: momentum made", linear, 1e-9, linear <= 1e-9)
     bound = max(1e-9, 2.0 * without)
     name = f"{second} bound to {first}: angular momentum made, against twice that without"
@@ -150,3 +154,59 @@ def test_every_stiffness_is_stable_in_steps_of_40_ms(scheme: str) -> None:
         line = f"{scheme}, {stiffness:.0e} N/m, 300 steps of 40 ms: distance differs from m g / k by"
         assert reach(SECTION, line, off, bound, off <= bound)
     assert (np.diff(np.log10(far[2:])) < -1.5).all()
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.product(KINDS, KINDS)])
+def test_edges_between_all_pairs_of_kinds_keep_momenta(first: str, second: str) -> None:
+    """The second body moves away from the first one, on three edges with damping.
+
+    Of angular momentum, what the edges make is measured: bodies make some of their own in steps.
+    """
+    bodies = [
+        replace(body, material=replace(body.material, mass_damping=0.0))
+        for body in pair_of(first, second, spring_constant=2000.0, damping=30.0)
+    ]
+    bodies[1] = replace(bodies[1], initial_velocity=(0.3, 0.2, 1.0))
+    settings = replace(EXACT, gravity=(0.0, 0.0, 0.0), substeps=4, frame_end=20)
+    simulation = Simulation(Scene(tuple(bodies), settings=settings))
+    simulation.start()
+    mass, state = simulation.built.model.mass, simulation.state
+    before, size = mass @ state.v, mass @ np.linalg.norm(state.v, axis=1)
+    made, torque = 0.0, 0.0
+    for _ in range(4):
+        simulation.advance()
+        x = simulation.state.x
+        force = nodal_forces(potential_of(simulation), x)
+        made = max(made, float(np.abs(force.sum(axis=0)).max() / np.abs(force).sum()))
+        torques = np.cross(x, force)
+        torque = max(torque, float(np.abs(torques.sum(axis=0)).max() / np.abs(torques).sum()))
+    change = float(np.abs(mass @ simulation.state.v - before).max() / size)
+    name = f"edges between {first} and {second}:"
+    assert reach(SECTION, f"{name} momentum made in four frames, of Σ m |v|", change, 1e-9, change <= 1e-9)
+    assert reach(SECTION, f"{name} sum of their forces, of their sizes", made, 1e-9, made <= 1e-9)
+    assert reach(SECTION, f"{name} sum of their torques, of their sizes", torque, 1e-9, torque <= 1e-9)
+
+
+def test_edges_of_every_stiffness_are_stable_in_steps_of_40_ms() -> None:
+    """A box of 64 g at one edge below a post, damped as it oscillates least, is stretched by m g / k.
+
+    Lengths are known to the round-off of places.
+    """
+    post, edge = body_of("rigid", UPPER), np.array([[[0.0, 0.0, LOWER.ends], [0.0, 0.0, UPPER.ends]]])
+    collider = Collider("post", "Post", "mesh", post.vertices, post.triangles)
+    mass, drawn = 0.064, []
+    for power in (0, 3, 6, 9, 12):
+        k = 10.0**power
+        row = Attachment("post", "spring", edges=edge, spring_constant=k, damping=2.0 * float(np.sqrt(k * mass)))
+        light = Material(density=1.0)
+        box = body_of("rigid", LOWER, attachments=(row,), initial_velocity=(0.0, 0.0, -1.0), material=light)
+        simulation = Simulation(Scene((box,), (collider,), Settings(fps=25, frame_end=400)))
+        for _ in range(200):
+            simulation.advance()
+        (active, _) = potential_of(simulation).active  # the other one brakes
+        x, tets = simulation.state.x, simulation.built.model.tets
+        apart = np.linalg.norm(active.points(x, tets) - active.ends(x, tets), axis=1)
+        drawn.append(float((apart - active.links.rest_length)[0]))
+        off = max(abs(drawn[-1] - 9.81 * mass / k) - 2.0**-52, 0.0) / (9.81 * mass / k)
+        line = f"an edge of {k:.0e} N/m, 200 steps of 40 ms: stretch differs from m g / k by"
+        assert reach(SECTION, line, off, 1e-3, off <= 1e-3)
