@@ -113,3 +113,13 @@ def test_missing_attachments_are_errors():
     assert kind(whole.is_origin, whole.is_insertion, whole.tets[(x < 0.1) | (x > 0.3)]) == "muscle-piece-unattached"
     with pytest.raises(BadInput, match="at most 0.4 m long"):
         build_fibres(whole, tendon=TendonSource(0.3, 0.2))
+
+
+def test_gradients_of_shape_functions_are_those_of_the_inverse_matrix_also_of_tets_that_are_inside_out():
+    rng = np.random.default_rng(4)
+    X, tets = rng.normal(size=(40, 3)), np.array([rng.choice(40, 4, replace=False) for _ in range(60)])
+    g, volume = shape_gradients(X, tets)
+    for own, (at, size) in zip(X[tets], zip(g, volume, strict=True), strict=True):
+        matrix = np.column_stack([np.ones(4), own])  # φ_a(x) = its rows' inverse
+        np.testing.assert_allclose(at, np.linalg.inv(matrix)[1:].T, rtol=1e-8, atol=1e-8 * np.abs(at).max())
+        assert abs(size - abs(np.linalg.det(matrix)) / 6.0) < 1e-12

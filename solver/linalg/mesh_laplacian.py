@@ -20,15 +20,19 @@ def laplacian(X: Floats, tets: Indices, pattern: BlockPattern) -> Floats:
 def gradient_products(X: Floats, tets: Indices) -> Floats:
     """Returns V g_a·g_b [m] of every tet, (m, 4, 4), with the gradients g of its shape functions."""
     g, volume = shape_gradients(X, tets)
-    return np.einsum("m,mai,mbi->mab", volume, g, g)
+    return np.einsum("mai,mbi->mab", volume[:, None, None] * g, g)
 
 
 def shape_gradients(X: Floats, tets: Indices) -> tuple[Floats, Floats]:
     """Returns the gradients g of the shape functions of tets [1/m], (m, 4, 3), and volumes V [m³], (m,)."""
-    edges = X[tets[:, 1:]] - X[tets[:, :1]]
-    inner = np.swapaxes(np.linalg.inv(edges), 1, 2)
+    first = X[tets[:, 0]]
+    one, two, three = (X[tets[:, corner]] - first for corner in (1, 2, 3))
+    # a tenth of the time of np.linalg.inv, and of det
+    normals = np.stack([np.cross(two, three), np.cross(three, one), np.cross(one, two)], axis=1)
+    sixfold = np.einsum("mi,mi->m", one, normals[:, 0])
+    inner = normals / sixfold[:, None, None]
     g = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
-    return g, np.abs(np.linalg.det(edges)) / 6.0
+    return g, np.abs(sixfold) / 6.0
 
 
 def scatter_to_blocks(values: Floats, pattern: BlockPattern, tet: Indices) -> Floats:

@@ -38,6 +38,20 @@ class ChordForce(PotentialForce, Protocol):
 
 
 @runtime_checkable
+class ExpectingForce(ChordForce, Protocol):
+    """Something one-sided that a linear solve may expect to act where it ends, though it does not where it begins.
+
+    Its stiffness is in what `add` adds then.
+    """
+
+    def expected_forces(self) -> Floats | None:
+        """Returns the forces that come with that stiffness at the last positions [N], (n, 3); None: there are none.
+
+        They are on the right-hand side of a linear solve alone.
+        """
+
+
+@runtime_checkable
 class CouplingForce(PotentialForce, Protocol):
     """Something whose tangent has blocks that the model's pattern has not.
 

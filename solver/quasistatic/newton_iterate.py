@@ -127,6 +127,11 @@ class NewtonIterate:
         """Returns d with K d = f for the clamped tangent K at x, to a relative residual, and zero at fixed nodes."""
         if self.has_true_tangent or not self.is_tangent_current:
             self.evaluate_tangent(law, x)
+        d = self._solve(tolerance)[0]
+        if self.potentials.expected_forces() is None or self._slope(d) > 0.0:
+            return d
+        self.potentials.expect_nothing()  # what was expected to act leads uphill
+        self.evaluate_tangent(law, x)
         return self._solve(tolerance)[0]
 
     def stale_direction(self, tolerance: float) -> Floats | None:
@@ -270,7 +275,9 @@ class NewtonIterate:
 
     def _solve(self, tolerance: float, max_iterations: int = MAX_CG_ITERATIONS) -> tuple[Floats, float]:
         """Returns d for the tangent of the last evaluation, and the relative residual that it leaves."""
-        d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], self.force, 0.0)
+        expected = self.potentials.expected_forces()
+        given = self.force if expected is None else self.force + expected
+        d, b = np.zeros_like(self.force), np.where(self.is_free[:, None], given, 0.0)
         pattern, values, lattices = self._system()
         self.potentials.begin_step()
         lattices = replace(

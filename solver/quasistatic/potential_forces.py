@@ -17,7 +17,7 @@ import numpy as np
 from ..mechanics.submodel import Submodel
 from ..runtime.arrays import Bools, Floats
 from .contact_stiffness_blocks import NodeCouplings
-from .force_interfaces import ChordForce, CouplingForce, PotentialForce
+from .force_interfaces import ChordForce, CouplingForce, ExpectingForce, PotentialForce
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,13 @@ class _ForcesByKind:
         all: All of them.
         coupling: Those that couple nodes that no tet joins.
         chord: Those whose stiffness is that of chords.
+        expecting: Those that may be expected to act.
     """
 
     all: tuple[PotentialForce, ...]
     coupling: tuple[CouplingForce, ...]
     chord: tuple[ChordForce, ...]
+    expecting: tuple[ExpectingForce, ...]
 
     @staticmethod
     def of(forces: Sequence[PotentialForce]) -> _ForcesByKind:
@@ -41,6 +43,7 @@ class _ForcesByKind:
             tuple(forces),
             tuple(each for each in forces if isinstance(each, CouplingForce)),
             tuple(each for each in forces if isinstance(each, ChordForce)),
+            tuple(each for each in forces if isinstance(each, ExpectingForce)),
         )
 
 
@@ -100,6 +103,17 @@ class PotentialForces:
     def begin_step(self) -> None:
         """Tells forces that a step begins at the last positions, by their stiffness there."""
         for each in self._active.chord:
+            each.begin_step()
+
+    def expected_forces(self) -> Floats | None:
+        """Returns what linear solves add to the forces at the last positions [N], (n, 3); None: nothing."""
+        found = [expected for each in self._active.expecting if (expected := each.expected_forces()) is not None]
+        return sum(found[1:], found[0]) if found else None
+
+    def expect_nothing(self) -> None:
+        """Lets no linear solve expect anything from now on, also of the last positions."""
+        self._last = None
+        for each in self._active.expecting:
             each.begin_step()
 
     def set_tangled(self, is_tangled: bool) -> None:
@@ -199,6 +213,15 @@ class PotentialForcesOnPart:
     def begin_step(self) -> None:
         """Tells forces that a step begins at the last positions, by their stiffness there."""
         self.whole.begin_step()
+
+    def expected_forces(self) -> Floats | None:
+        """Returns what linear solves add to the forces on the bodies at the last positions [N]; None: nothing."""
+        expected = self.whole.expected_forces()
+        return None if expected is None else expected[self.part.nodes]
+
+    def expect_nothing(self) -> None:
+        """Lets no linear solve expect anything from now on, also of the last positions."""
+        self.whole.expect_nothing()
 
     def positions(self, x: Floats) -> Floats:
         """Returns the positions of all nodes for those of the bodies [m]; the same array for the same one."""

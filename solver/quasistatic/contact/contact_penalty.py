@@ -20,6 +20,7 @@ from ...scene.tracks import TrackReader
 from ..contact_stiffness_blocks import NodeCouplings
 from ..sums_by_body import SumsByBody
 from . import collider_sdf
+from .carried_contacts import CarriedContacts
 from .exit_projection import SurfacePenetrations
 from .flesh_contact import FleshContact
 from .linearised_contacts import MAX_FORCE_DEPTH, LinearisedContacts, find_linearised_contacts
@@ -86,6 +87,7 @@ class ContactPenalty:
         waits_for_untangling: It does not act while inverted tets are untangled, since these contain nothing.
         tied_nodes: It ties none.
         penalty_factor: Factor on the penalty.
+        carried: Contacts of the equilibrium before, which the first linear solve expects to find again; None: none.
     """
 
     waits_for_untangling = True
@@ -94,6 +96,8 @@ class ContactPenalty:
     def __init__(self, contact: FleshContact, poses: Sequence[Floats], sides: Sequence[np.ndarray]) -> None:
         self.contact, self.poses, self.sides = contact, tuple(poses), tuple(sides)
         self.penalty_factor = 1.0
+        self.carried: CarriedContacts | None = None
+        self._expected: Floats | None = None
         self.sums = SumsByBody(contact.model)
         self._is_frozen = False
         self._linearised: LinearisedContacts | None = None
@@ -106,7 +110,7 @@ class ContactPenalty:
     def energies(self, x: Floats) -> Floats:
         """Returns the energy in each body at x [m], (n, 3), in joules, (b,)."""
         k, total = self.penalty_factor * self.contact.stiffness, np.zeros(self.sums.count)
-        for pressed in self._collider_penetrations(x):
+        for pressed in self.collider_penetrations(x):
             total += self._energies(k, pressed)
         if self._linearised is not None:
             total += self._in_bodies(self._linearised.energies(k, x), self._linearised)
@@ -116,7 +120,7 @@ class ContactPenalty:
         """Adds forces and tangent at x; returns the energies [J]. See `PotentialForce`; `couplings` has the rest."""
         contact, k, total = self.contact, self.penalty_factor * self.contact.stiffness, np.zeros(self.sums.count)
         model, points = contact.model, contact.points
-        for pressed in self._collider_penetrations(x):
+        for pressed in self.collider_penetrations(x):
             which, total = pressed.point, total + self._energies(k, pressed)
             own = k[which] * np.minimum(1.0, self._max_force_depth[which] / pressed.depth)
             add_point_terms(
@@ -131,6 +135,7 @@ class ContactPenalty:
                 values,
                 force,
             )
+        self._expected = None if self.carried is None else self._add_carried(self.carried, x, values)
         if not self._is_frozen:
             searched = contact if self._moved is None else self._moved.contact
             self._find(searched, x)
@@ -139,6 +144,28 @@ class ContactPenalty:
             energies, self._couplings = self._linearised.add(k, x, force)
             total += self._in_bodies(energies, self._linearised)
         return total
+
+    def expected_forces(self) -> Floats | None:
+        """Returns what contacts add that are expected to close again [N], (n, 3); see `ExpectingForce`."""
+        return self._expected
+
+    def begin_step(self) -> None:
+        """Expects nothing from the next positions on: a linear solve knows all contacts now."""
+        self.carried = None
+
+    def _add_carried(self, carried: CarriedContacts, x: Floats, values: Floats) -> Floats:
+        """Adds the stiffness of contacts that are expected to close again; returns their forces [N], (n, 3)."""
+        points, model, is_pressed = self.contact.points, self.contact.model, np.zeros(len(self.contact.points), bool)
+        for pressed in self.collider_penetrations(x):
+            is_pressed[pressed.point] = True
+        rows, gap = carried.lifted(self.contact.positions(x), is_pressed, points.tet_size)
+        which, normal, force = carried.point[rows], carried.normal[rows], np.zeros_like(x)
+        k = self.penalty_factor * self.contact.stiffness[which]
+        along = k[:, None, None] * np.einsum("ki,kj->kij", normal, normal)
+        given = model.tets, model.pattern.corner_block, values, force
+        pull = (-k * gap)[:, None] * normal
+        add_point_terms(1.0, points.tet[which], points.weights[which], along, np.zeros_like(along), pull, *given)
+        return force
 
     @property
     def _max_force_depth(self) -> Floats:
@@ -214,7 +241,7 @@ class ContactPenalty:
     def count(self, x: Floats) -> int:
         """Returns the number of contacts at x [m], (n, 3)."""
         planes = find_linearised_contacts(self.contact, x)
-        return sum(len(pressed.point) for pressed in self._collider_penetrations(x)) + (
+        return sum(len(pressed.point) for pressed in self.collider_penetrations(x)) + (
             len(planes.couplings) if planes else 0
         )
 
@@ -241,7 +268,7 @@ class ContactPenalty:
         """Returns the same in colliders alone."""
         contact, found = self.contact, []
         can_move = is_free[contact.model.tets[contact.points.tet]].any(axis=1)
-        for pressed in self._collider_penetrations(x):
+        for pressed in self.collider_penetrations(x):
             own = can_move[pressed.point]
             share = np.ones(int(own.sum()))
             found.append(PointDepths(pressed.point[own], pressed.depth[own], share, pressed.collider))
@@ -251,7 +278,7 @@ class ContactPenalty:
         in_tets = of.depth / self.contact.points.tet_size[of.point]
         return float(of.depth.max(initial=0.0)), float(in_tets[of.share >= 1.0].max(initial=0.0))
 
-    def _collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
+    def collider_penetrations(self, x: Floats) -> list[ColliderPenetrations]:
         """Returns points in colliders at x [m], (n, 3), found once for a step's energy and for the forces at its end.
 
         Nobody writes to these x later.

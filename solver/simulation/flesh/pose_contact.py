@@ -11,6 +11,7 @@ import numpy as np
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
 from ...contact.colliders.rigid_colliders import BuiltCollider, posed_collider
 from ...quasistatic.contact import ContactPenalty, FleshContact, contact_penalty_at_poses
+from ...quasistatic.contact.carried_contacts import CarriedContacts, carried_contacts
 from ...quasistatic.contact.collider_sdf import SearchedPoints, penetration_depths, sheet_sides
 from ...runtime.arrays import Floats
 from ...scene.tracks import TrackReader
@@ -49,10 +50,27 @@ class PoseContact:
         self.asked: list[np.ndarray] = [np.frombuffer(keys, np.uint8), *self.poses, *at]
 
     def at(self, x: Floats) -> ContactPenalty:
-        """Returns what acts, for the nodes of the equilibrium before, x [m], (n, 3)."""
+        """Returns what acts after an equilibrium with nodes at x [m], (n, 3), whose contacts are carried along."""
         places = self.contact.positions(x)
-        return contact_penalty_at_poses(
-            self.contact, self.poses, [sheet_sides(collider, pose, places) for collider, pose in self.before]
+        sides = [sheet_sides(collider, pose, places) for collider, pose in self.before]
+        penalty = contact_penalty_at_poses(self.contact, self.poses, sides)
+        penalty.carried = self._carried(x, places, sides)
+        return penalty
+
+    def _carried(self, x: Floats, places: Floats, sides: list[np.ndarray]) -> CarriedContacts | None:
+        """Returns the contacts with rigid colliders of the equilibrium before, x [m], (n, 3), for points at places."""
+        count = len(self._felt)
+        if not count:
+            return None
+        poses = [pose for _, pose in self.before[:count]]
+        earlier = contact_penalty_at_poses(replace(self.contact, colliders=(*self._felt,)), poses, sides[:count])
+        number = {collider.key: k for k, collider in enumerate(self._felt)}
+        return CarriedContacts.concatenate(
+            [
+                carried_contacts(each.point, places[each.point], each.normal, each.depth, poses[k], self.poses[k])
+                for each in earlier.collider_penetrations(x)
+                for k in (number[each.collider],)
+            ]
         )
 
     def at_rest(self, tracks: TrackReader, start: float) -> ContactPenalty:

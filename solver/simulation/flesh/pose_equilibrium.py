@@ -153,6 +153,8 @@ def solve_pose(
             return _Attempt(solve(problem, start, *limits, on_iteration, other_starts=other_starts))
         touching = pose.make_contact(start)
         touching.penalty_factor = penalty_factor
+        if start is not x:  # flesh is elsewhere than where it touched in the sample before
+            touching.carried = None
         found = solve_in_contact(problem, start, touching, *limits, on_iteration, other_starts)
         contacts = touching.count(found.equilibrium.x)
         return _Attempt(found.equilibrium, contacts, found.max_depth, found.next_penalty_factor)
