@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmark of contention, with a few steps of its smallest beam: bytes are compared, programs are ended."""
+"""The benchmark of contention, with a few steps of a small beam and of small blocks: bytes, and programs that end."""
 
 import subprocess
 
@@ -15,7 +15,8 @@ pytestmark = pytest.mark.slow
 def test_a_few_steps_give_all_rows():
     found = contention.run(True)
     assert [row.reached for row in found.rows if "bytes" in row.quantity] == [True]
-    assert len(found.rows) == 2 * len(contention.SPINNING_PROGRAMS) + 1
+    assert len(found.rows) == 2 * 2 * len(contention.SPINNING_PROGRAMS) + 1
+    assert sum("contact" in row.quantity for row in found.rows) == 2 * len(contention.SPINNING_PROGRAMS)
     assert all(value > 0.0 for value in found.values.values())
 
 
