@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...runtime.arrays import Bools, Floats, Indices
-from ..geometry.connected_components import connected_components
+from ...runtime.union_find import union_pairs
 from .face_adjacency import FaceAdjacency
 
 FaceList = tuple[Indices, Indices]  # tets and faces, both sides of each
@@ -37,8 +37,9 @@ def faces_between_sides(
     kept = joined & (is_bonded[tets] | is_unbreakable[tets][:, None] & is_unbreakable[across])
     if kept.any():
         row, face = np.nonzero(kept)
-        group = connected_components(row, np.searchsorted(tets, across[row, face]), len(tets))
-        height = (np.bincount(group, height) / np.bincount(group))[group]
+        group = np.arange(len(tets), dtype=np.int64)
+        union_pairs(row, np.searchsorted(tets, across[row, face]), group)
+        height = (np.bincount(group, height) / np.maximum(np.bincount(group), 1))[group]
     is_above = height >= 0.0
     if is_above.all() or not is_above.any():
         return None
