@@ -77,7 +77,8 @@ class PairDerivatives(NamedTuple):
 def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, PairStencils]:
     """Returns pairs of points and triangles, and of edges, with their areas.
 
-    A point has a third of its triangles, and an edge a third of those beside it. Two edges have the mean of both.
+    A point has a third of its triangles, and an edge a third of those beside it. Two edges have the smaller area: large
+    faces of a collider do not make a small body stiff.
     """
     corners = mesh.rest[mesh.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -90,7 +91,7 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
         np.searchsorted(numbers, sides[:, 0] * count + sides[:, 1]), np.repeat(third, 3), len(numbers)
     )
     edges = pairs.edge_edge.reshape(-1, 2).astype(np.int64)
-    area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).mean(axis=1)
+    area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).min(axis=1)
     thresholds = np.empty(len(pairs.edge_edge))
     fill_thresholds(mesh.rest, pairs.edge_edge, thresholds)
     return (
@@ -139,6 +140,18 @@ def contact_energy(pairs, positions, how):
             factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])
         total += factor * pairs.area[pair] * how.stiffness * how.gap * value
     return total
+
+
+@kernel()
+def least_distance(pairs, positions):
+    """Returns the least distance of `PairStencils` [m], for vertices at [m], (n, 3); infinite without pairs."""
+    x, closest, least = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), np.inf
+    for pair in range(len(pairs.vertices)):
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        _find_closest(pairs.kind, x, closest)
+        least = min(least, squared_distance(x, closest))
+    return math.sqrt(least)
 
 
 @kernel()

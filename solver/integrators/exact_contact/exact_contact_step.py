@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One step of implicit Euler by Newton's method in which surfaces that do not intersect never do.
+
+The unknowns are nodes x; vertices of surfaces follow them, y = W x. The step's end is the minimum of the incremental
+potential with the contact potential of y in it. An iteration
+
+1. solves the semidefinite Newton system for a direction; colliders and held nodes go what is left of their way,
+2. finds all pairs that may come close along it, and how far all may go before one is too close,
+3. halves that until the potential falls.
+
+So no pair ever meets, whatever the direction is. Colliders and held nodes wait where surfaces have become very close,
+until bodies have given way. Where bodies cannot, they do not arrive.
+
+Source: Li et al. (2020), algorithm 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...constraints.rigid_core import LinearSystem
+from ...contact.exact.conservative_advancement import SafeDistance, limit_motion
+from ...contact.exact.contact_mesh import ContactMesh, close_pairs
+from ...contact.exact.contact_potential import (
+    ContactBarrier,
+    PairDerivatives,
+    PairStencils,
+    contact_energy,
+    fill_contact_derivatives,
+    least_distance,
+    pair_stencils,
+)
+from ...contact.surfaces.collision_surfaces import interpolate_vertices
+from ...linalg.stencil_stiffness_assembly import add_stencil_gradients, add_stencil_hessians, stencil_blocks
+from ...mechanics.state import State
+from ...runtime.arrays import Bools, Floats, Indices
+from ...scene.scene import Settings
+from ..system.solve_system import solve_system
+from .incremental_potential import IncrementalPotential
+
+MAX_HALVINGS = 40  # of a direction, until the potential falls
+ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
+LINEAR_TOLERANCE = 1.0e-4  # relative residual of the linear solves
+NORM_FLOOR = 1.0e-300
+WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
+ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class BoundSurfaces:
+    """Surfaces whose vertices follow nodes or tracks.
+
+    Attributes:
+        mesh: The surfaces, v vertices.
+        tet: The tet that each vertex is bound to, −1 for vertices of colliders, (v,).
+        nodes: Its nodes, −1 for those of colliders, (v, 4).
+        weights: Barycentric weights in it, (v, 4).
+    """
+
+    mesh: ContactMesh
+    tet: Indices
+    nodes: Indices
+    weights: Floats
+
+    def positions(self, x: Floats, prescribed: Floats) -> Floats:
+        """Returns the vertices [m], (v, 3), for nodes, (n, 3); those of colliders are in `prescribed`, (v, 3)."""
+        out = prescribed.copy()
+        interpolate_vertices(x, self.nodes, self.weights, out)
+        return out
+
+
+@dataclass(frozen=True)
+class ExactContactOptions:
+    """How a step is solved.
+
+    Attributes:
+        barrier: What pushes surfaces apart.
+        safe: How close they may come.
+        tolerance: Motion of an iteration from which on the step has converged [m].
+        max_iterations: Iterations at most.
+    """
+
+    barrier: ContactBarrier
+    safe: SafeDistance
+    tolerance: float
+    max_iterations: int = 100
+
+
+@dataclass(frozen=True)
+class ExactContactReport:
+    """How a step went.
+
+    Attributes:
+        iterations: Newton iterations.
+        linear_iterations: Of conjugate gradients, in all of them.
+        converged: Whether the last motion was within the tolerance, and colliders arrived.
+        arrival: How far colliders and held nodes got, 1 if they arrived.
+        pairs: Pairs within the gap at the end.
+    """
+
+    iterations: int
+    linear_iterations: int
+    converged: bool
+    arrival: float
+    pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class PrescribedMotion:
+    """What is told to move in a step.
+
+    Attributes:
+        start, end: Vertices of colliders at both ends [m], (v, 3); rows of bodies are not read.
+        is_fixed: Which nodes are held, (n,).
+        target: Where these end [m], (n, 3); rows of free nodes are not read.
+    """
+
+    start: Floats
+    end: Floats
+    is_fixed: Bools
+    target: Floats
+
+
+class ExactContactStep:
+    """The iterates of one step.
+
+    Attributes:
+        x: Nodes [m], (n, 3).
+        collider: Vertices of colliders [m], (v, 3).
+        arrival: How far these and held nodes got.
+        waits: Whether they wait.
+    """
+
+    def __init__(
+        self,
+        potential: IncrementalPotential,
+        surfaces: BoundSurfaces,
+        motion: PrescribedMotion,
+        options: ExactContactOptions,
+        settings: Settings,
+    ) -> None:
+        """Begins where the step does."""
+        self.potential, self.surfaces, self.motion = potential, surfaces, motion
+        self.options, self.settings = options, settings
+        self.x, self.collider, self.arrival = potential.x0.copy(), motion.start.copy(), 0.0
+        self.linear_iterations, self.waits = 0, False
+
+    def iterate(self) -> float:
+        """Does an iteration and returns how far its direction goes [m]."""
+        d, collider_motion = self._direction()
+        y = self.surfaces.positions(self.x, self.collider)
+        y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
+        groups = pair_stencils(self.surfaces.mesh, close_pairs(self.surfaces.mesh, y, y_end, self.options.barrier.gap))
+        limit = 1.0
+        for group in groups:
+            limit = limit_motion(group.kind, group.vertices, y, y_end - y, self.options.safe, limit)
+        step = self._falling_step(limit, d, collider_motion, groups)
+        self.x = self.x + step * d
+        self.collider = self.collider + step * collider_motion
+        if self._moves_prescribed:
+            self.arrival += step * (1.0 - self.arrival)
+            self.arrival = 1.0 if self.arrival > ARRIVED else self.arrival
+        if self.arrival < 1.0:
+            y = self.surfaces.positions(self.x, self.collider)
+            nearest = min(least_distance(group, y) for group in groups)
+            self.waits = nearest < WAITING_SHARE * self.options.barrier.gap
+        return float(np.abs(y_end - y).max(initial=np.abs(d).max()))
+
+    @property
+    def _moves_prescribed(self) -> bool:
+        """Whether colliders and held nodes go on in this iteration."""
+        return self.arrival < 1.0 and not self.waits
+
+    def contact_groups(self) -> tuple[PairStencils, PairStencils]:
+        """Returns the pairs within the gap."""
+        y = self.surfaces.positions(self.x, self.collider)
+        return self._groups(y, y)
+
+    def _groups(self, start: Floats, end: Floats) -> tuple[PairStencils, PairStencils]:
+        """Returns the pairs that may be within the gap on straight paths of vertices [m], (v, 3) each."""
+        mesh = self.surfaces.mesh
+        return pair_stencils(mesh, close_pairs(mesh, start, end, self.options.barrier.gap))
+
+    def _direction(self) -> tuple[Floats, Floats]:
+        """Returns the Newton direction of nodes, (n, 3), and what is left of the way of colliders, (v, 3) [m]."""
+        model, dt, workspace = self.potential.model, self.potential.dt, self.potential.workspace
+        left = self.motion.end - self.collider if self._moves_prescribed else np.zeros_like(self.collider)
+        left[self.surfaces.tet >= 0] = 0.0
+        gradient, values = self.potential.derivatives(self.x)
+        y = self.surfaces.positions(self.x, self.collider)
+        parts = [self._pair_derivatives(group, y, left) for group in self.contact_groups()]
+        stencils = np.concatenate([vertices for vertices, _, _ in parts])
+        slopes = np.concatenate([part for _, part, _ in parts])
+        hessian = np.concatenate([part for _, _, part in parts])
+        tets, weights = self.surfaces.tet[stencils], self.surfaces.weights[stencils]
+        blocks = stencil_blocks(model.pattern, values, model.tets, tets, workspace.pair_patterns)
+        matrix = blocks.pattern, blocks.values
+        add_stencil_hessians(
+            dt * dt, tets, weights, hessian, blocks.place, model.tets, matrix[0].corner_block, blocks.added, matrix[1]
+        )
+        add_stencil_gradients(dt * dt, tets, weights, slopes, model.tets, gradient)
+        d = np.zeros_like(self.x)
+        is_free = ~self.motion.is_fixed
+        if self._moves_prescribed:
+            d[self.motion.is_fixed] = (self.motion.target - self.x)[self.motion.is_fixed]
+        system = LinearSystem(
+            pattern=matrix[0],
+            values=matrix[1],
+            b=-gradient,
+            is_free=is_free,
+            v=d,
+            x=self.x,
+            X=model.X,
+            is_unsymmetric=None,
+            tolerance=LINEAR_TOLERANCE,
+            norm_floor=np.full(model.pattern.island_count, NORM_FLOOR, np.float64),
+            initial_direction=None,
+        )
+        solved = solve_system(model, system, self.settings, workspace, multigrid_levels=workspace.multigrid_levels)
+        self.linear_iterations += solved.iterations
+        return d, left
+
+    def _pair_derivatives(self, group: PairStencils, y: Floats, left: Floats) -> tuple[Indices, Floats, Floats]:
+        """Returns vertices of pairs within the gap, (k, 4), gradients, (k, 12), and Hessians, (k, 12, 12).
+
+        Gradients are those that are expected when colliders have gone what is `left` of their way [m], (v, 3).
+        """
+        count = len(group.vertices)
+        out = PairDerivatives(np.empty(count), np.empty((count, 12)), np.empty((count, 12, 12)))
+        fill_contact_derivatives(group, y, self.options.barrier, out)
+        near = np.flatnonzero(out.energy > 0.0)
+        vertices, hessian = group.vertices[near], out.hessian[near]
+        expected = out.gradient[near] + np.einsum("kij,kj->ki", hessian, left[vertices].reshape(-1, 12))
+        return vertices, expected, hessian
+
+    def _falling_step(
+        self, limit: float, d: Floats, collider_motion: Floats, groups: tuple[PairStencils, ...]
+    ) -> float:
+        """Returns the longest step, `limit` halved some times, with which the potential falls; else 0.
+
+        What is told to move does work, so the potential is compared with that where only this has moved.
+        """
+        prescribed = d * self.motion.is_fixed[:, None]
+        step = limit
+        for _ in range(MAX_HALVINGS):
+            collider = self.collider + step * collider_motion
+            before = self._value(self.x + step * prescribed, collider, groups)
+            after = self._value(self.x + step * d, collider, groups)
+            if after <= before + ROUND_OFF * abs(before):
+                return step
+            step *= 0.5
+        return 0.0
+
+    def _value(self, x: Floats, collider: Floats, groups: tuple[PairStencils, ...]) -> float:
+        """Returns the whole potential [J s²]."""
+        y = self.surfaces.positions(x, collider)
+        contact = sum(contact_energy(group, y, self.options.barrier) for group in groups)
+        if not np.isfinite(contact):
+            return np.inf
+        return self.potential.value(x) + self.potential.dt**2 * contact
+
+
+def exact_contact_step(
+    state: State,
+    potential: IncrementalPotential,
+    surfaces: BoundSurfaces,
+    motion: PrescribedMotion,
+    options: ExactContactOptions,
+    settings: Settings,
+) -> ExactContactReport:
+    """Moves a state on by a step.
+
+    Args:
+        state: Where the step begins; changed.
+        potential: Of the step, which begins there.
+        surfaces: What must not intersect, and does not at the start.
+        motion: Of colliders and held nodes.
+        options: How.
+        settings: Its `max_iterations` and `linear_solver` are those of linear solves.
+    """
+    step = ExactContactStep(potential, surfaces, motion, options, settings)
+    iterations, converged = 0, False
+    while iterations < options.max_iterations and not converged:
+        moved = step.iterate()
+        iterations += 1
+        if moved <= options.tolerance:
+            if step.waits:
+                break
+            converged = step.arrival == 1.0
+    state.x, state.v = step.x, (step.x - potential.x0) / potential.dt
+    state.time += potential.dt
+    pairs = sum(len(group.vertices) for group in step.contact_groups())
+    return ExactContactReport(iterations, step.linear_iterations, converged, step.arrival, pairs)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps of Exact contact: no surfaces intersect, energy is not gained, colliders arrive or are let wait."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fixtures.exact_contact_scenes import ExactRun, plate
+from fixtures.scenes import rotation
+from fixtures.tet_meshes import bar
+from sinew.solver.contact.exact.barriers import CUBIC, LOGARITHMIC, TWO_STAGE
+from sinew.solver.integrators.exact_contact.exact_contact_step import PrescribedMotion
+from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
+from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
+from sinew.solver.linalg.stencil_stiffness_assembly import (
+    add_stencil_gradients,
+    add_stencil_hessians,
+    stencil_blocks,
+)
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.geometry.triangle_intersections import intersecting_triangles
+
+NO_GRAVITY = np.zeros(3)
+
+
+def cube(cells=3, size=0.2, at=(0.0, 0.0, 0.0), turn=None):
+    """Returns nodes and tets of a cube around a place."""
+    nodes, tets = bar((cells,) * 3, (size,) * 3)
+    nodes = nodes - size / 2
+    return (nodes if turn is None else nodes @ turn.T) + at, tets
+
+
+def dense(pattern, values):
+    out = np.zeros((pattern.node_count, pattern.node_count, 3, 3))
+    rows = np.repeat(np.arange(pattern.node_count), np.diff(pattern.row_start.astype(int)))
+    out[rows, pattern.column] = values.reshape(-1, 3, 3)
+    return out.transpose(0, 2, 1, 3).reshape(3 * pattern.node_count, -1)
+
+
+def test_stencils_are_added_as_by_a_dense_matrix() -> None:
+    rng = np.random.default_rng(2)
+    run = ExactRun([cube(1), cube(1, at=(0.0, 0.0, 0.3))], [])
+    model, count = run.model, 12
+    values = rng.normal(size=(model.pattern.block_count, 9))
+    tets = rng.integers(-1, model.tet_count, (count, 4)).astype(np.int32)
+    tets[0], tets[1] = -1, tets[1, 0]  # all prescribed; all in one tet
+    weights = rng.normal(size=(count, 4, 4))
+    hessian, gradient = rng.normal(size=(count, 12, 12)), rng.normal(size=(count, 12))
+    hessian += hessian.transpose(0, 2, 1)
+    wanted, slope = dense(model.pattern, values), np.zeros(3 * model.node_count)
+    for k in range(count):
+        W = np.zeros((12, 3 * model.node_count))
+        for i, t in enumerate(tets[k]):
+            for a in range(4):
+                if t >= 0:
+                    W[3 * i : 3 * i + 3, 3 * model.tets[t, a] : 3 * model.tets[t, a] + 3] += weights[k, i, a] * np.eye(
+                        3
+                    )
+        wanted += 0.3 * W.T @ hessian[k] @ W
+        slope += 0.3 * W.T @ gradient[k]
+    blocks = stencil_blocks(model.pattern, values, model.tets, tets, PairPatterns())
+    corner_block = blocks.pattern.corner_block
+    add_stencil_hessians(
+        0.3, tets, weights, hessian, blocks.place, model.tets, corner_block, blocks.added, blocks.values
+    )
+    np.testing.assert_allclose(dense(blocks.pattern, blocks.values), wanted, atol=1e-12)
+    assert blocks.pattern.coupling is not None  # bodies that touch
+    out = np.zeros((model.node_count, 3))
+    add_stencil_gradients(0.3, tets, weights, gradient, model.tets, out)
+    np.testing.assert_allclose(out.ravel(), slope, atol=1e-12)
+
+
+def test_the_incremental_potential_has_the_gradient_that_it_says() -> None:
+    rng, run = np.random.default_rng(1), ExactRun([cube(2)], [])
+    model = run.model
+    x0 = model.X @ rotation(0.4, (1.0, 2.0, 0.0)).T + 0.01 * rng.normal(size=model.X.shape)
+    state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
+    potential = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace)
+    x = x0 + 0.005 * rng.normal(size=x0.shape)
+    gradient, values = potential.derivatives(x)
+    gradient, matrix = gradient.copy(), dense(model.pattern, values)
+    for _ in range(5):
+        d = rng.normal(size=x.shape)
+        step = 1e-6
+        slope = (potential.value(x + step * d) - potential.value(x - step * d)) / (2.0 * step)
+        assert slope == pytest.approx((gradient * d).sum(), rel=1e-5, abs=1e-9)
+    assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
+    assert np.linalg.eigvalsh(matrix).min() > 0.0
+
+
+@pytest.mark.parametrize("kind", [LOGARITHMIC, CUBIC, TWO_STAGE])
+def test_two_jellies_fall_on_each_other_and_on_the_floor(kind) -> None:
+    bodies = [cube(at=(0.0, 0.0, 0.12)), cube(at=(0.06, 0.03, 0.4), turn=rotation(0.3, (1.0, 0.5, 0.2)))]
+    run = ExactRun(bodies, [plate()], kind=kind)
+    touched = set()
+    for _ in range(40):
+        report = run.step()
+        assert report.converged and report.arrival == 1.0
+        touched.add(report.pairs > 0)
+    assert run.intersections == 0 and touched == {False, True}
+    assert np.diff(run.energies).max() < 1e-9 * abs(run.energies[0])  # implicit Euler loses some
+    assert run.state.x[:, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("speed", [2.0, 10.0])
+def test_fast_bodies_do_not_pass_through_each_other(speed) -> None:
+    bodies = [cube(), cube(at=(0.4, 0.02, 0.03), turn=rotation(0.5, (1.0, 1.0, 0.3)))]
+    count = len(bodies[0][0])
+    velocities = np.zeros((2 * count, 3))
+    velocities[:count, 0], velocities[count:, 0] = speed, -speed
+    run = ExactRun(bodies, [], self_contact=True, gravity=NO_GRAVITY, velocities=velocities)
+    momentum = (run.model.mass[:, None] * velocities).sum(axis=0)
+    for _ in range(round(0.6 / speed / 0.002)):
+        run.step(0.002)
+    assert run.intersections == 0
+    after = run.model.mass[:, None] * run.state.v
+    assert np.abs(after.sum(axis=0) - momentum).max() < 1e-4 * np.abs(run.model.mass[:count].sum() * speed)
+    assert np.diff(run.energies).max() < 1e-9 * run.energies[0]
+    assert run.state.x[:count, 0].mean() < run.state.x[count:, 0].mean()  # as before
+
+
+def squeeze(run, share, steps):
+    """Lowers the upper of two plates around a body by a share of their distance."""
+    start = run.at_rest.start.copy()
+    upper = np.flatnonzero(run.surfaces.mesh.surface == 2)
+    down = share * (start[upper, 2].mean() - 0.0) / steps
+    for _ in range(steps):
+        end = start.copy()
+        end[upper, 2] -= down
+        report = run.step(0.02, PrescribedMotion(start, end, run.at_rest.is_fixed, run.at_rest.target))
+        start = start + report.arrival * (end - start)
+        yield report
+
+
+def test_a_plate_presses_a_body_and_arrives() -> None:
+    run = ExactRun([cube(at=(0.0, 0.0, 0.102))], [plate(), plate(0.204)])
+    assert all(report.arrival == 1.0 for report in squeeze(run, 0.4, 10))
+    assert run.intersections == 0
+    assert run.state.x[:, 2].max() < 0.6 * 0.204
+
+
+def test_what_two_plates_press_to_nothing_stops_them() -> None:
+    run = ExactRun([cube(2, at=(0.0, 0.0, 0.102))], [plate(), plate(0.204)], max_iterations=60)
+    arrivals = [report.arrival for report in squeeze(run, 1.2, 12)]
+    assert run.intersections == 0
+    assert arrivals[0] == 1.0 and arrivals[-1] < 1.0 and np.isfinite(run.state.x).all()
+
+
+def test_a_beam_folds_onto_itself() -> None:
+    nodes, tets = bar((12, 1, 1), (1.0, 0.06, 0.06))
+    velocities = np.zeros_like(nodes)
+    velocities[:, 2] = 12.0 * np.abs(nodes[:, 0] - 0.5)  # both ends go up, and meet
+    velocities[:, 0] = -8.0 * (nodes[:, 0] - 0.5)
+    run = ExactRun([(nodes, tets)], [], self_contact=True, gravity=NO_GRAVITY, velocities=velocities)
+    touched = False
+    for _ in range(40):
+        touched = touched or run.step(0.01).pairs > 0
+    y = run.surfaces.positions(run.state.x, run.at_rest.end)
+    assert run.intersections == 0 == len(intersecting_triangles(y, run.surfaces.mesh.triangles)) and touched
