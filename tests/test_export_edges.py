@@ -14,6 +14,7 @@ from fixtures.blender_scenes import add_box, add_rig, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
 from fixtures.rigid_body_scenes import bake
+from fixtures.selected_bodies import bake_here, only_pass, played, two_boxes
 from sinew.addon.baking import frame_report_reader
 from sinew.addon.cache.bake_passes import body_folder
 from sinew.addon.export.input_digest import settings_digest
@@ -277,3 +278,25 @@ def test_copied_settings_have_the_edges_and_rows_stay_apart() -> None:
     bpy.context.view_layer.update()
     assert attached_points.row_stamp(box) != stamp
     assert not [points for _, points in attached_points.points_at_rest(box, bpy.context.evaluated_depsgraph_get())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("owner", ["Lower", "Upper"])
+def test_a_body_simulated_alone_feels_edges_of_either_side(tmp_path: Path, owner: str) -> None:
+    """The other one stays as it was baked with it, so it moves as it did then."""
+    scene, lower, upper = two_boxes(6, (0.0, 0.0, 2.5))
+    lower.sinew.pin_group = "Base"
+    base = [vertex.index for vertex in lower.data.vertices if vertex.co.z < -0.9]
+    lower.vertex_groups.new(name="Base").add(base, 1.0, "REPLACE")
+    row = add_row((lower if owner == "Lower" else upper).sinew.attachments)
+    ends = np.array([[[x, y, 1.0], [x, y, 1.5]] for x in (-0.4, 0.4) for y in (-0.4, 0.4)])
+    row.target, row.edges = upper if owner == "Lower" else lower, add_edges(ends=ends)
+    row.spring_constant, row.damping = 5.0e5, 2.0e4
+    bake_pass = only_pass(scene, tmp_path / "c.sinew")
+    bake_here(scene, bake_pass)
+    together = played(bake_pass.folder, "Upper")
+    alone = played(bake_here(scene, bake_pass, upper), "Upper")
+    falls = [shown[:, :, 2].mean(axis=1) - shown[0, :, 2].mean() for shown in (together, alone)]
+    free = -0.5 * 9.81 * (5.0 / scene.render.fps) ** 2
+    assert free < 1.5 * falls[0][-1] < 0.0, "edges push it up"
+    np.testing.assert_allclose(falls[1], falls[0], atol=0.02 * abs(falls[0][-1]))

@@ -124,7 +124,8 @@ def _target_stamp(row: bpy.types.PropertyGroup) -> tuple:
 def _edges_stamp(row: bpy.types.PropertyGroup) -> tuple:
     if not has_edges(row):
         return ()
-    return row.edges.name, len(row.edges.data.edges), *map(tuple, row.edges.matrix_world)
+    box = tuple(round(value, 6) for corner in row.edges.bound_box for value in corner)
+    return row.edges.name, row.edges.mode, len(row.edges.data.edges), box, *map(tuple, row.edges.matrix_world)
 
 
 def _vertices_in_reach(
