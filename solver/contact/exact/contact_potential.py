@@ -128,7 +128,7 @@ def contact_energy(pairs, positions, how):
     for pair in range(len(pairs.vertices)):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
-        _find_closest(pairs.kind, x, closest)
+        find_closest(pairs.kind, x, closest)
         distance = math.sqrt(squared_distance(x, closest))
         if distance >= how.gap:
             continue
@@ -149,7 +149,7 @@ def least_distance(pairs, positions):
     for pair in range(len(pairs.vertices)):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
-        _find_closest(pairs.kind, x, closest)
+        find_closest(pairs.kind, x, closest)
         least = min(least, squared_distance(x, closest))
     return math.sqrt(least)
 
@@ -172,7 +172,7 @@ def fill_contact_derivatives(pairs, positions, how, out):
         gradient[:], hessian[:] = 0.0, 0.0
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
-        feature = _find_closest(pairs.kind, x, closest)
+        feature = find_closest(pairs.kind, x, closest)
         distance = math.sqrt(squared_distance(x, closest))
         if distance >= how.gap:
             continue
@@ -204,7 +204,7 @@ def fill_contact_derivatives(pairs, positions, how, out):
 
 
 @kernel(device_only=True)
-def _find_closest(kind, x, closest):
+def find_closest(kind, x, closest):
     """Writes the closest points of a pair and returns its features."""
     if kind == POINT_TRIANGLE:
         return closest_on_triangle_to_point(x, closest)

@@ -8,6 +8,9 @@ potential with the contact potential of y in it. An iteration
 2. finds all pairs that may come close along it, and how far all may go before one is too close,
 3. halves that until the potential falls.
 
+Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, these are
+taken anew, until they change nothing, or some times.
+
 So no pair ever meets, whatever the direction is. Colliders and held nodes wait where surfaces have become very close,
 until bodies have given way. Where bodies cannot, they do not arrive.
 
@@ -31,6 +34,14 @@ from ...contact.exact.contact_potential import (
     fill_contact_derivatives,
     least_distance,
     pair_stencils,
+)
+from ...contact.exact.friction import (
+    FrictionPairs,
+    RememberedShear,
+    fill_friction_derivatives,
+    friction_energy,
+    friction_pairs,
+    remember_shear,
 )
 from ...contact.surfaces.collision_surfaces import interpolate_vertices
 from ...linalg.stencil_stiffness_assembly import add_stencil_gradients, add_stencil_hessians, stencil_blocks
@@ -57,12 +68,14 @@ class BoundSurfaces:
         tet: The tet that each vertex is bound to, −1 for vertices of colliders, (v,).
         nodes: Its nodes, −1 for those of colliders, (v, 4).
         weights: Barycentric weights in it, (v, 4).
+        friction: Coefficient of friction of each two surfaces, (s, s).
     """
 
     mesh: ContactMesh
     tet: Indices
     nodes: Indices
     weights: Floats
+    friction: Floats
 
     def positions(self, x: Floats, prescribed: Floats) -> Floats:
         """Returns the vertices [m], (v, 3), for nodes, (n, 3); those of colliders are in `prescribed`, (v, 3)."""
@@ -80,12 +93,14 @@ class ExactContactOptions:
         safe: How close they may come.
         tolerance: Motion of an iteration from which on the step has converged [m].
         max_iterations: Iterations at most.
+        max_lags: How often the forces of friction are taken anew at most.
     """
 
     barrier: ContactBarrier
     safe: SafeDistance
     tolerance: float
     max_iterations: int = 100
+    max_lags: int = 10
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,8 @@ class ExactContactReport:
         converged: Whether the last motion was within the tolerance, and colliders arrived.
         arrival: How far colliders and held nodes got, 1 if they arrived.
         pairs: Pairs within the gap at the end.
+        lags: How often the forces of friction were taken anew.
+        shear: What pairs remember.
     """
 
     iterations: int
@@ -105,6 +122,8 @@ class ExactContactReport:
     converged: bool
     arrival: float
     pairs: int
+    lags: int
+    shear: RememberedShear
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +150,7 @@ class ExactContactStep:
         collider: Vertices of colliders [m], (v, 3).
         arrival: How far these and held nodes got.
         waits: Whether they wait.
+        friction: What rubs.
     """
 
     def __init__(
@@ -140,12 +160,16 @@ class ExactContactStep:
         motion: PrescribedMotion,
         options: ExactContactOptions,
         settings: Settings,
+        remembered: RememberedShear,
     ) -> None:
-        """Begins where the step does."""
+        """Begins where the step does, with what pairs remember of the step before."""
         self.potential, self.surfaces, self.motion = potential, surfaces, motion
         self.options, self.settings = options, settings
         self.x, self.collider, self.arrival = potential.x0.copy(), motion.start.copy(), 0.0
-        self.linear_iterations, self.waits = 0, False
+        self.linear_iterations, self.waits, self.remembered = 0, False, remembered
+        self._start = surfaces.positions(self.x, self.collider)
+        self.friction: FrictionPairs
+        self.lag_friction()
 
     def iterate(self) -> float:
         """Does an iteration and returns how far its direction goes [m]."""
@@ -167,6 +191,17 @@ class ExactContactStep:
             nearest = min(least_distance(group, y) for group in groups)
             self.waits = nearest < WAITING_SHARE * self.options.barrier.gap
         return float(np.abs(y_end - y).max(initial=np.abs(d).max()))
+
+    def lag_friction(self) -> None:
+        """Takes the forces of friction anew."""
+        y, surfaces = self.surfaces.positions(self.x, self.collider), self.surfaces
+        self.friction = friction_pairs(
+            self._groups(y, y), y, self.options.barrier, surfaces.friction, surfaces.mesh.surface, self.remembered
+        )
+
+    def shear(self) -> RememberedShear:
+        """Returns what pairs remember if the step ends here."""
+        return remember_shear(self.friction, self.surfaces.positions(self.x, self.collider) - self._start)
 
     @property
     def _moves_prescribed(self) -> bool:
@@ -191,6 +226,7 @@ class ExactContactStep:
         gradient, values = self.potential.derivatives(self.x)
         y = self.surfaces.positions(self.x, self.collider)
         parts = [self._pair_derivatives(group, y, left) for group in self.contact_groups()]
+        parts.append(self._friction_derivatives(y, left))
         stencils = np.concatenate([vertices for vertices, _, _ in parts])
         slopes = np.concatenate([part for _, part, _ in parts])
         hessian = np.concatenate([part for _, _, part in parts])
@@ -235,6 +271,17 @@ class ExactContactStep:
         expected = out.gradient[near] + np.einsum("kij,kj->ki", hessian, left[vertices].reshape(-1, 12))
         return vertices, expected, hessian
 
+    def _friction_derivatives(self, y: Floats, left: Floats) -> tuple[Indices, Floats, Floats]:
+        """Returns the same of friction."""
+        pairs, count = self.friction, len(self.friction.vertices)
+        gradient, hessian = np.empty((count, 12)), np.empty((count, 12, 12))
+        fill_friction_derivatives(pairs, y - self._start, gradient, hessian)
+        return (
+            pairs.vertices,
+            gradient + np.einsum("kij,kj->ki", hessian, left[pairs.vertices].reshape(-1, 12)),
+            hessian,
+        )
+
     def _falling_step(
         self, limit: float, d: Floats, collider_motion: Floats, groups: tuple[PairStencils, ...]
     ) -> float:
@@ -259,6 +306,7 @@ class ExactContactStep:
         contact = sum(contact_energy(group, y, self.options.barrier) for group in groups)
         if not np.isfinite(contact):
             return np.inf
+        contact += friction_energy(self.friction, y - self._start)
         return self.potential.value(x) + self.potential.dt**2 * contact
 
 
@@ -269,6 +317,7 @@ def exact_contact_step(
     motion: PrescribedMotion,
     options: ExactContactOptions,
     settings: Settings,
+    remembered: RememberedShear,
 ) -> ExactContactReport:
     """Moves a state on by a step.
 
@@ -279,17 +328,25 @@ def exact_contact_step(
         motion: Of colliders and held nodes.
         options: How.
         settings: Its `max_iterations` and `linear_solver` are those of linear solves.
+        remembered: Shear of the step before.
     """
-    step = ExactContactStep(potential, surfaces, motion, options, settings)
-    iterations, converged = 0, False
+    step = ExactContactStep(potential, surfaces, motion, options, settings, remembered)
+    iterations, lags, since_lag, converged = 0, 0, 0, False
     while iterations < options.max_iterations and not converged:
         moved = step.iterate()
-        iterations += 1
-        if moved <= options.tolerance:
-            if step.waits:
-                break
-            converged = step.arrival == 1.0
+        iterations, since_lag = iterations + 1, since_lag + 1
+        if moved > options.tolerance:
+            continue
+        if step.waits:
+            break
+        if step.arrival < 1.0:
+            continue
+        converged = since_lag == 1 or lags == options.max_lags or not surfaces.friction.any()
+        if not converged:
+            step.lag_friction()
+            lags, since_lag = lags + 1, 0
     state.x, state.v = step.x, (step.x - potential.x0) / potential.dt
     state.time += potential.dt
     pairs = sum(len(group.vertices) for group in step.contact_groups())
-    return ExactContactReport(iterations, step.linear_iterations, converged, step.arrival, pairs)
+    shear = step.shear()
+    return ExactContactReport(iterations, step.linear_iterations, converged, step.arrival, pairs, lags, shear)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Coulomb friction of pairs with a shear that is remembered from step to step, so that nothing creeps that sticks.
+
+A pair with the normal force N is sheared by s = s0 + (I − n nᵀ) Σ wᵢ (yᵢ − yᵢ⁰): what it remembers, and how far its
+closest points have moved past each other in the step. Up to κ ‖s‖ = μ N it is a spring, beyond that it slides:
+
+    ½ κ ‖s‖²  or  μ N ‖s‖ − (μ N)² / 2κ
+
+N, n and w are those of an earlier iterate, so that this is a potential. After the step, the shear that it remembers is
+at most μ N / κ. A law that is smoothed by the speed, as that of Li et al. (2020), creeps at half of the cone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...runtime.arrays import Floats, Indices
+from ...runtime.jit import kernel
+from .barriers import barrier
+from .closest_features import ClosestPoints
+from .conservative_advancement import EDGE_EDGE
+from .contact_potential import ContactBarrier, PairStencils, find_closest
+from .edge_edge_mollifier import edge_cross_squared, mollifier
+from .squared_distance import separation, squared_distance
+
+KEY = np.dtype([("first", np.int64), ("second", np.int64)])
+
+
+class FrictionPairs(NamedTuple):
+    """Pairs that rub, k of them.
+
+    Attributes:
+        vertices: (k, 4).
+        weights: w of the closest points, (k, 4).
+        normal: n, (k, 3).
+        limit: μ N [N], (k,).
+        stiffness: κ [N/m], (k,).
+        shear: s0 [m], (k, 3).
+    """
+
+    vertices: Indices
+    weights: Floats
+    normal: Floats
+    limit: Floats
+    stiffness: Floats
+    shear: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RememberedShear:
+    """Shear of pairs at the end of a step.
+
+    Attributes:
+        key: Of the vertices of each pair, rising, (k,).
+        shear: [m], (k, 3).
+    """
+
+    key: npt.NDArray = field(default_factory=lambda: np.zeros(0, KEY))
+    shear: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def of(self, vertices: Indices) -> Floats:
+        """Returns the shear of pairs of four vertices, (k, 4), zero for those that are new [m], (k, 3)."""
+        found = np.zeros((len(vertices), 3))
+        if len(self.key):
+            keys = _keys(vertices)
+            place = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
+            is_known = self.key[place] == keys
+            found[is_known] = self.shear[place[is_known]]
+        return found
+
+
+def friction_pairs(
+    groups: tuple[PairStencils, ...],
+    positions: Floats,
+    how: ContactBarrier,
+    coefficients: Floats,
+    surface: Indices,
+    remembered: RememberedShear,
+) -> FrictionPairs:
+    """Returns the pairs that press each other, with their forces.
+
+    Args:
+        groups: Pairs that may.
+        positions: Vertices [m], (n, 3).
+        how: The barrier.
+        coefficients: μ of each two surfaces, (s, s).
+        surface: Of each vertex, (n,).
+        remembered: Of the step before.
+    """
+    parts = []
+    for group in groups:
+        count = len(group.vertices)
+        part = FrictionPairs(
+            group.vertices, np.empty((count, 4)), np.empty((count, 3)), np.empty(count), np.empty(count), np.empty(0)
+        )
+        fill_normal_forces(group, positions, how, part)
+        ends = surface[group.vertices[:, [0, 3]]]
+        limit = coefficients[ends[:, 0], ends[:, 1]] * part.limit
+        rubs = np.flatnonzero(limit > 0.0)
+        vertices, normal = group.vertices[rubs], part.normal[rubs]
+        shear = _turned(remembered.of(vertices), normal)
+        parts.append(FrictionPairs(vertices, part.weights[rubs], normal, limit[rubs], part.stiffness[rubs], shear))
+    return FrictionPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def remember_shear(pairs: FrictionPairs, motion: Floats) -> RememberedShear:
+    """Returns what pairs remember after vertices have moved in a step by `motion` [m], (n, 3)."""
+    shear = pairs.shear + _tangential_motion(pairs, motion)
+    length = np.linalg.norm(shear, axis=1)
+    most = pairs.limit / pairs.stiffness
+    shear *= np.minimum(1.0, most / np.maximum(length, np.finfo(float).tiny))[:, None]
+    keys = _keys(pairs.vertices)
+    order = np.argsort(keys, order=("first", "second"))
+    return RememberedShear(keys[order], shear[order])
+
+
+def _tangential_motion(pairs: FrictionPairs, motion: Floats) -> Floats:
+    """Returns how far closest points move past each other [m], (k, 3)."""
+    moved = np.einsum("ki,kij->kj", pairs.weights, motion[pairs.vertices])
+    return moved - (moved * pairs.normal).sum(axis=1)[:, None] * pairs.normal
+
+
+def _turned(shear: Floats, normal: Floats) -> Floats:
+    """Returns shear without its part along normals, as long as before, (k, 3) each."""
+    flat = shear - (shear * normal).sum(axis=1)[:, None] * normal
+    length, before = np.linalg.norm(flat, axis=1), np.linalg.norm(shear, axis=1)
+    return flat * (before / np.maximum(length, np.finfo(float).tiny))[:, None]
+
+
+def _keys(vertices: Indices) -> npt.NDArray:
+    """Returns a number for the vertices of each pair, (k,)."""
+    keys, wide = np.empty(len(vertices), KEY), vertices.astype(np.int64)
+    keys["first"] = wide[:, 0] << 32 | wide[:, 1]
+    keys["second"] = wide[:, 2] << 32 | wide[:, 3]
+    return keys
+
+
+@kernel()
+def fill_normal_forces(pairs, positions, how, out):
+    """Writes weights, normals, normal forces (as limits) and stiffnesses A κ / gap of pairs; far ones have no force.
+
+    Args:
+        pairs: `PairStencils`.
+        positions: Of vertices [m], (n, 3).
+        how: `ContactBarrier`.
+        out: `FrictionPairs`.
+    """
+    x, closest = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4)))
+    for pair in range(len(pairs.vertices)):
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        find_closest(pairs.kind, x, closest)
+        distance = math.sqrt(squared_distance(x, closest))
+        out.limit[pair], out.stiffness[pair] = 0.0, pairs.area[pair] * how.stiffness / how.gap
+        if distance >= how.gap or distance == 0.0:
+            continue
+        _, slope, _ = barrier(how.kind, distance / how.gap)
+        factor = 1.0
+        if pairs.kind == EDGE_EDGE:
+            factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])
+        out.limit[pair] = -factor * pairs.area[pair] * how.stiffness * slope
+        out.weights[pair] = closest.weights
+        for axis in range(3):
+            out.normal[pair, axis] = separation(x, closest.weights, axis) / distance
+
+
+@kernel()
+def friction_energy(pairs, motion):
+    """Returns the potential of `FrictionPairs` [J] after motions of vertices in the step [m], (n, 3)."""
+    s, total = np.empty(3), 0.0
+    for pair in range(len(pairs.vertices)):
+        length, limit, stiffness = _write_shear(pairs, pair, motion, s), pairs.limit[pair], pairs.stiffness[pair]
+        if stiffness * length <= limit:
+            total += 0.5 * stiffness * length * length
+        else:
+            total += limit * length - 0.5 * limit * limit / stiffness
+    return total
+
+
+@kernel()
+def fill_friction_derivatives(pairs, motion, gradient, hessian):
+    """Writes gradients [N], (k, 12), and semidefinite Hessians [N/m], (k, 12, 12), of `friction_energy`."""
+    s, block = np.empty(3), np.empty((3, 3))
+    for pair in range(len(pairs.vertices)):
+        length, limit, stiffness = _write_shear(pairs, pair, motion, s), pairs.limit[pair], pairs.stiffness[pair]
+        sticks = stiffness * length <= limit
+        pull = stiffness if sticks else limit / length
+        for p in range(3):
+            for q in range(3):
+                flat = (1.0 if p == q else 0.0) - pairs.normal[pair, p] * pairs.normal[pair, q]
+                block[p, q] = pull * (flat if sticks else flat - s[p] * s[q] / (length * length))
+        for i in range(4):
+            w = pairs.weights[pair, i]
+            for p in range(3):
+                gradient[pair, 3 * i + p] = w * pull * s[p]
+                for j in range(4):
+                    for q in range(3):
+                        hessian[pair, 3 * i + p, 3 * j + q] = w * pairs.weights[pair, j] * block[p, q]
+
+
+@kernel(device_only=True)
+def _write_shear(pairs, pair, motion, s):
+    """Writes the shear of a pair [m], (3,), and returns its length."""
+    along = 0.0
+    for axis in range(3):
+        moved = 0.0
+        for i in range(4):
+            moved += pairs.weights[pair, i] * motion[pairs.vertices[pair, i], axis]
+        s[axis] = moved
+        along += moved * pairs.normal[pair, axis]
+    length2 = 0.0
+    for axis in range(3):
+        s[axis] += pairs.shear[pair, axis] - along * pairs.normal[pair, axis]
+        length2 += s[axis] * s[axis]
+    return math.sqrt(length2)
