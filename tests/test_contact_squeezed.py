@@ -13,6 +13,8 @@ from fixtures.contact_scenes import NOTHING, RUBBER, plates
 from fixtures.energy_measures import elastic_energy
 from fixtures.scenes import Run, block, pose, rotation
 from sinew.solver.scene.scene import Collider, Scene, Settings
+from sinew.solver.simulation.step_attempt import StepAttempt
+from sinew.solver.simulation.step_interval import StepPart
 
 SOFT = replace(RUBBER, youngs_modulus=1.0e5)
 STILL = Settings(gravity=NOTHING)
@@ -31,6 +33,23 @@ def test_a_plate_in_a_narrow_gap_presses_as_it_is_squeezed(tmp_path):
         run.advance(24)
         forces.append(-run.reports[-1].colliders["lower"][2])
     assert forces == pytest.approx([wanted, wanted], rel=0.01)
+
+
+def test_what_a_plate_presses_from_above_begins_each_step_in_its_contacts(tmp_path):
+    """Gravity in the prediction took all of them out of reach, so that each step was solved five times."""
+    body = block((3, 3, 3), (0.3, 0.3, 0.3), at=(0.0, 0.0, 0.0005), material=replace(RUBBER, youngs_modulus=1.0e7))
+    down = rotation([1, 0, 0], np.pi)
+    heights = ([0.0, 0.25], [pose(down, (0.0, 0.0, z)) for z in (0.32, 0.2985)], "rigid")
+    colliders = (Collider("ground", "Ground"), Collider("plate", "Plate", friction=0.4))
+    run = Run(tmp_path, Scene((body,), colliders), collider__plate__matrix=heights)
+    run.advance(20)
+    assert run.reports[-1].solves == run.scene.settings.substeps and run.reports[-1].unsettled == 0
+    begin = run.state.time
+    contacts = StepAttempt(run.simulation, run.built.model, StepPart(begin, begin + 0.01), None).contacts
+    assert contacts is not None
+    pushed = contacts.previous.id[contacts.previous.force > 0.0]
+    from_above = pushed >= contacts.point_count
+    assert from_above.sum() > 10 and np.isin(pushed, contacts.contact_set.id).all()
 
 
 def wedged() -> tuple[Scene, dict]:

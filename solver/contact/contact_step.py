@@ -48,7 +48,7 @@ from .active_set.contact_springs import attach_points, measure_contacts, point_s
 from .active_set.coulomb_friction import continue_sliding, friction_forces
 from .active_set.persistent_contact_kernels import RigidColliderArrays, load_persistent, store_persistent
 from .active_set.pinched_points import pinch_sheets
-from .active_set.position_prediction import predict_positions
+from .active_set.position_prediction import find_predicted_contacts, predict_positions
 from .detection.collider_broad_phase import PUSH_OUT_REACH, broad_phase_box, distance_bounds_of, nearby_points
 from .detection.contact_sample_points import ContactPoints
 from .detection.contact_set import ContactSet, ContactState, ids_among
@@ -100,7 +100,7 @@ class ContactStep:
         predict_positions(
             self.start, floats(state.v), dt, model.gravity_scale, floats(gravity), without_gravity, with_gravity
         )
-        self.contact_set = self._find(with_gravity)
+        self.contact_set = find_predicted_contacts(self._find, self.previous, with_gravity, without_gravity)
         self.contact_state = self._make_state(self.contact_set)
         pinch_sheets(self.contact_set, self.contact_state, model)
         # a resting body does not fall, so gravity would reach too much; it only keeps previous contacts in reach
