@@ -57,6 +57,9 @@ JOINT_BROKEN_FIELD = JOINT_PREFIX + "{key}.broken"  # a joint that has broken fo
 CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a body, (chambers, 5)
 # contact/detection/persistent_contacts.py
 CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
+# contact/exact/friction.py
+EXACT_PAIR_FIELD = CONTACT_PREFIX + "exact.pair"  # `RememberedShear.key`, as two numbers, (k, 2)
+EXACT_SHEAR_FIELD = CONTACT_PREFIX + "exact.shear"  # and its `shear` [m], (k, 3)
 # contact/surface_detail/particles.py
 DETAIL_PREFIX = "detail."
 DETAIL_FIELD = DETAIL_PREFIX + "{key}.{name}"  # of particles that are dented or pushed; frames have them, too

@@ -65,6 +65,7 @@ from .serialisation.unused_fields import drop_unused_fields_of_scene
 from .settings.fracture_settings import ATTRIBUTES_SETTING
 from .settings.simulation_settings import (
     AIR_TEMPERATURE,
+    CONTACT,
     FRAME_LIMITS,
     MAX_ITERATIONS,
     POSE_ITERATIONS,
@@ -89,6 +90,7 @@ ATTRIBUTES = ATTRIBUTES_SETTING.words
 # what solves the linear systems of steps (`Settings.linear_solver`)
 AUTO_SOLVER, JACOBI, MULTIGRID = "auto", "jacobi", "multigrid"
 LINEAR_SOLVERS = (AUTO_SOLVER, JACOBI, MULTIGRID)
+FAST_CONTACT, EXACT_CONTACT = CONTACT.words
 FrameNumber = Annotated[int, FRAME_LIMITS]
 FramesPerSecond = Annotated[float, left_open_range(0.0, 1.0e9, "Frame Rate")]
 SamplesPerFrame = Annotated[int, SAMPLES_PER_FRAME.limits]
@@ -273,6 +275,7 @@ class Settings:
             rigid core), or "auto" (multigrid where a system needs it).
         speed: Simulated time that passes over the time of the scene (`time_scale.py`), ≥ 0.
         writes_preroll: Whether the positions of the pre-roll are written, for a later pass that follows them.
+        contact: How bodies are kept apart, "fast" (by springs) or "exact" (surfaces never intersect).
     """
 
     frame_start: FrameNumber = 1
@@ -293,6 +296,7 @@ class Settings:
     linear_solver: Annotated[str, OneOf(LINEAR_SOLVERS)] = AUTO_SOLVER
     speed: Annotated[float, SPEED.limits] = SPEED.default
     writes_preroll: bool = False
+    contact: Annotated[str, OneOf(CONTACT.words)] = FAST_CONTACT
 
     @property
     def start_time(self) -> float:

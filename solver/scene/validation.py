@@ -13,6 +13,7 @@ from ..runtime.errors import BadInput
 from .attachment_validation import check_attachments
 from .binding_validation import check_bindings
 from .contact import COLLIDER_SHAPES, COLLIDER_SIDES, Collider
+from .exact_contact_validation import check_exact_contact
 from .flesh import DYNAMIC, FLESH_LAWS, FLESH_MOTIONS, FLESH_TIME_SCHEMES
 from .formulation import (
     FORMULATION_SWITCHES,
@@ -69,6 +70,7 @@ def check_scene(scene: Scene) -> None:
     for joint in scene.joints:
         check_ranges(joint)
     check_joints(scene)
+    check_exact_contact(scene)
     for pair in scene.ignored_pairs:
         for key in sorted(set(pair) - known):
             raise BadInput("ignored-pair-unknown", name=key)

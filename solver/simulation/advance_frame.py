@@ -213,7 +213,12 @@ def advance_step(
     step.model = current_model(built, state)
     part = StepPart(begin, end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
     begin_forces(simulation, step.model, part)
-    report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
+    if built.exact_contact is not None:
+        from .exact_contact.exact_step import take_exact_step
+
+        report, step.is_fixed = take_exact_step(simulation, step.model, part, built.exact_contact)
+    else:
+        report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
     simulation.held_nodes = step.is_fixed
     state.time = end
     end_features(simulation, step)
@@ -247,6 +252,8 @@ def _body_reports(simulation: SimulatedScene, steps: list[StepReport], poses: li
 
 def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> int:
     """Returns how many contacts pushed in the last step, and how many of flesh that follows a pose."""
+    if simulation.built.exact_contact is not None:
+        return steps[-1].contacts if steps else 0
     in_step = int(simulation.contacts.was_active.sum()) if steps and simulation.contacts else 0
     return in_step + (poses[-1].contacts if poses else 0)
 

@@ -35,6 +35,7 @@ from .fracture.breakable_bodies import FractureBodies
 
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
+    from .exact_contact.exact_surfaces import ExactSurfaces
     from .flesh import FleshBodies
 
 
@@ -79,6 +80,7 @@ class AssembledScene:
         levels: The bodies whose tets change their sizes, with those that they have now.
         finest: The scene with the smallest tets of these bodies; None: there are none.
         build_inputs: What a scene with the smallest tets was built from; None for others.
+        exact_contact: What Exact contact keeps apart; None: the scene has Fast contact.
         bound_attachment: Number in `Body.attachments` of what binds each node, −1 for none, (n,) or (0,).
     """
 
@@ -96,6 +98,7 @@ class AssembledScene:
     levels: tuple[BodyLevels, ...] = ()
     finest: AssembledScene | None = None
     build_inputs: BuildInputs | None = None
+    exact_contact: ExactSurfaces | None = None
     bound_attachment: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def bound_nodes_to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:

@@ -40,7 +40,7 @@ from ..scene.binding_validation import bound_pairs, check_bound_bodies
 from ..scene.formulation import refinement_factor
 from ..scene.gravity import gravity_at
 from ..scene.joint_validation import jointed_pairs
-from ..scene.scene import Body, Scene
+from ..scene.scene import EXACT_CONTACT, Body, Scene
 from ..scene.sheet_validation import check_sheets
 from ..scene.surface_detail_validation import check_surface_detail
 from ..scene.tracks import TrackReader
@@ -127,6 +127,11 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         contact_materials=materials,
         bound_attachment=bound_attachment,
     )
+    if scene.settings.contact == EXACT_CONTACT:
+        from .exact_contact.exact_surfaces import make_exact_surfaces
+
+        exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming)
+        built = replace(built, exact_contact=exact)
     if any(mesh.levels is not None for mesh in meshes):
         from .dynamic_refinement.scene_at_levels import start_levels
 

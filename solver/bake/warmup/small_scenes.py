@@ -27,6 +27,7 @@ from ...scene.muscle import Muscle
 from ...scene.pressure import Pressure
 from ...scene.rigid_core import Core
 from ...scene.scene import (
+    EXACT_CONTACT,
     PLASTICITY_LAWS,
     Body,
     Collider,
@@ -65,8 +66,18 @@ def all_scenes() -> Iterator[Scene]:
     yield _flesh_scene()
     yield _muscle_scene()
     yield _sheet_scene()
+    yield _exact_scene()
     for method in _formulations():
         yield _formulation_scene(method)
+
+
+def _exact_scene() -> Scene:
+    """Returns two bodies beside each other that Exact contact keeps apart, one of which rests on colliders."""
+    bodies = [_body(number, f"exact {number}", collision=Collision(self_contact=True)) for number in range(2)]
+    near = bodies[0].vertices + [0.0, 0.0, 1.0 + HEIGHT]
+    bodies[1] = dataclasses.replace(bodies[1], vertices=near)
+    scene = _scene(bodies, (PLANE, _mesh_collider(1)))
+    return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, contact=EXACT_CONTACT))
 
 
 def _adaptive_scene() -> Scene:

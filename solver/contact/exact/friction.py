@@ -19,7 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.arrays import Floats, Indices
+from ...mechanics.state import State
+from ...mechanics.state_fields import EXACT_PAIR_FIELD, EXACT_SHEAR_FIELD
+from ...runtime.arrays import Floats, Indices, floats
 from ...runtime.jit import kernel
 from .barriers import barrier
 from .closest_features import ClosestPoints
@@ -62,6 +64,21 @@ class RememberedShear:
 
     key: npt.NDArray = field(default_factory=lambda: np.zeros(0, KEY))
     shear: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @staticmethod
+    def from_state(state: State) -> RememberedShear:
+        """Returns what `to_state` has stored; nothing if it has not."""
+        if EXACT_PAIR_FIELD not in state.fields:
+            return RememberedShear()
+        numbers: npt.NDArray = np.asarray(state.fields[EXACT_PAIR_FIELD], np.int64)
+        key = np.empty(len(numbers), KEY)
+        key["first"], key["second"] = numbers[:, 0], numbers[:, 1]
+        return RememberedShear(key, floats(state.fields[EXACT_SHEAR_FIELD], -1, 3))
+
+    def to_state(self, state: State) -> None:
+        """Stores it in the fields of a state."""
+        state.fields[EXACT_PAIR_FIELD] = np.stack([self.key["first"], self.key["second"]], axis=1)
+        state.fields[EXACT_SHEAR_FIELD] = self.shear
 
     def of(self, vertices: Indices) -> Floats:
         """Returns the shear of pairs of four vertices, (k, 4), zero for those that are new [m], (k, 3)."""

@@ -53,6 +53,7 @@ from .incremental_potential import IncrementalPotential
 
 MAX_HALVINGS = 40  # of a direction, until the potential falls
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
+NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, where it is next to nothing
 LINEAR_TOLERANCE = 1.0e-4  # relative residual of the linear solves
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
@@ -110,6 +111,7 @@ class ExactContactReport:
     Attributes:
         iterations: Newton iterations.
         linear_iterations: Of conjugate gradients, in all of them.
+        residual: Relative, of the last linear solve.
         converged: Whether the last motion was within the tolerance, and colliders arrived.
         arrival: How far colliders and held nodes got, 1 if they arrived.
         pairs: Pairs within the gap at the end.
@@ -119,6 +121,7 @@ class ExactContactReport:
 
     iterations: int
     linear_iterations: int
+    residual: float
     converged: bool
     arrival: float
     pairs: int
@@ -166,7 +169,7 @@ class ExactContactStep:
         self.potential, self.surfaces, self.motion = potential, surfaces, motion
         self.options, self.settings = options, settings
         self.x, self.collider, self.arrival = potential.x0.copy(), motion.start.copy(), 0.0
-        self.linear_iterations, self.waits, self.remembered = 0, False, remembered
+        self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start = surfaces.positions(self.x, self.collider)
         self.friction: FrictionPairs
         self.lag_friction()
@@ -256,6 +259,7 @@ class ExactContactStep:
         )
         solved = solve_system(model, system, self.settings, workspace, multigrid_levels=workspace.multigrid_levels)
         self.linear_iterations += solved.iterations
+        self.residual = solved.residual
         return d, left
 
     def _pair_derivatives(self, group: PairStencils, y: Floats, left: Floats) -> tuple[Indices, Floats, Floats]:
@@ -290,12 +294,13 @@ class ExactContactStep:
         What is told to move does work, so the potential is compared with that where only this has moved.
         """
         prescribed = d * self.motion.is_fixed[:, None]
-        step = limit
+        step, mass = limit, float(self.potential.model.mass.sum())
+        negligible = NEGLIGIBLE_SHARE * 0.5 * mass * self.options.tolerance**2
         for _ in range(MAX_HALVINGS):
             collider = self.collider + step * collider_motion
             before = self._value(self.x + step * prescribed, collider, groups)
             after = self._value(self.x + step * d, collider, groups)
-            if after <= before + ROUND_OFF * abs(before):
+            if after <= before + ROUND_OFF * abs(before) + negligible:
                 return step
             step *= 0.5
         return 0.0
@@ -349,4 +354,6 @@ def exact_contact_step(
     state.time += potential.dt
     pairs = sum(len(group.vertices) for group in step.contact_groups())
     shear = step.shear()
-    return ExactContactReport(iterations, step.linear_iterations, converged, step.arrival, pairs, lags, shear)
+    return ExactContactReport(
+        iterations, step.linear_iterations, step.residual, converged, step.arrival, pairs, lags, shear
+    )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The function whose minimum is the end of a step of implicit Euler, without contacts.
 
-    ½ (x − x0)ᵀ B (x − x0) − (x − x0)ᵀ M (Δt v0 + Δt² g) + Δt² E(x),    B = M (1 + Δt α) + Δt C
+    ½ (x − x0)ᵀ B (x − x0) − (x − x0)ᵀ (M (Δt v0 + Δt² g) + Δt² f) + Δt² E(x),    B = M (1 + Δt α) + Δt C + Δt² K_p
 
-with the damping C at the start of the step, and the energy E of corotated tets. Its Hessian is taken as B + Δt² R K Rᵀ,
-which is positive definite: how rotations change is left out.
+with the damping C at the start of the step, forces f and stiffness K_p of springs at points, and the energy E of
+corotated tets. Its Hessian is taken as B + Δt² R K Rᵀ, which is positive definite: how rotations change is left out.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...constraints.point_forces import PointForces
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
@@ -20,6 +21,7 @@ from ...mechanics.state import State
 from ...runtime.arrays import Floats, floats
 from ..solver_context import StepWorkspace
 from ..system.block_ops import block_matrix_product
+from ..system.external_blocks import add_point_blocks
 from ..system.step_matrix import compute_element_records, diagonal_mass
 
 
@@ -32,8 +34,24 @@ class IncrementalPotential:
         dt: Δt [s].
     """
 
-    def __init__(self, model: Model, state: State, gravity: Floats, dt: float, workspace: StepWorkspace) -> None:
-        """Begins a step from a state, with a gravity [m/s²], (3,); it writes `values` and `force` of the workspace."""
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        gravity: Floats,
+        dt: float,
+        workspace: StepWorkspace,
+        points: PointForces | None = None,
+    ) -> None:
+        """Begins a step.
+
+        Args:
+            model, state: The bodies, and where they begin.
+            gravity: g [m/s²], (3,).
+            dt: Δt [s].
+            workspace: Of the model; `values` and `force` are written.
+            points: Springs at points; None: there are none.
+        """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
@@ -41,7 +59,10 @@ class IncrementalPotential:
         records = self._records(self.x0)
         assemble(0.0, dt, diagonal_mass(model, dt), model.pattern, records, self._constant, self._force)
         fall = dt * dt * model.gravity_scale[:, None] * gravity
-        self._pull = model.mass[:, None] * (dt * floats(state.v) + fall)
+        impulse = np.zeros((model.node_count, 3))
+        if points is not None and len(points):
+            add_point_blocks(model, points, dt, self._constant, impulse)
+        self._pull = model.mass[:, None] * (dt * floats(state.v) + fall) + dt * impulse
 
     def value(self, x: Floats) -> float:
         """Returns the potential [J s²] at nodes [m], (n, 3)."""

@@ -37,6 +37,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         'A collision filter refers to "{name}", which the scene does not have.',
         "Bake it again.",
     ),
+    # solver/scene/exact_contact_validation.py
+    "exact-contact-without": (
+        'Exact contact cannot simulate {feature} yet, which "{name}" is or has.',
+        "Choose Fast as Contact, or remove that.",
+    ),
+    # solver/simulation/exact_contact/exact_surfaces.py
+    "exact-contact-intersects": (
+        '"{name}" and "{other}" intersect at {time}, near {place}, so Exact contact cannot keep them apart.',
+        "Move them apart, let them pass through each other with a Collision Collection, or choose Fast as Contact.",
+    ),
+    "exact-contact-intersects-itself": (
+        '"{name}" intersects itself at {time}, near {place}, so Exact contact cannot keep it apart.',
+        "Remove what crosses in its mesh, switch its Self-Contact off, or choose Fast as Contact.",
+    ),
+    # solver/simulation/exact_contact/exact_step.py
+    "exact-contact-pinched": (
+        "At {time}, what moves by its animation presses bodies together so much that they cannot get out of its way.",
+        "Let it leave them more room, or choose Fast as Contact. The baked frames stay.",
+    ),
     # solver/contact/initial/resolve_overlap.py
     "bodies-overlap": (
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',

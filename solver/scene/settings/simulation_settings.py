@@ -143,6 +143,24 @@ DETAIL = menu(
     since="0.3",
 )
 
+CONTACT = menu(
+    "contact",
+    "Contact",
+    "How bodies are kept apart",
+    (
+        Choice("FAST", "Fast", "Bodies yield where they touch, and may overlap a little. For all kinds of bodies", 0),
+        Choice(
+            "EXACT",
+            "Exact",
+            "Surfaces that do not intersect at the start never will, at any speed. Slower, and for Soft Bodies only",
+            1,
+        ),
+    ),
+    "FAST",
+    field="Settings.contact",
+    since="0.3",
+)
+
 FRAME_SETTINGS = (
     switch(
         "use_scene_range",
@@ -160,7 +178,7 @@ FRAME_SETTINGS = (
     FOLLOW_BAKE,
     PLAY_SIMULATES,
 )  # fmt: skip
-STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME, SPEED)
+STEP_SETTINGS = (SUBSTEPS, SAMPLES_PER_FRAME, SPEED, CONTACT)
 REST_SETTINGS = (
     switch(
         "use_rest_frame",

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Exact contact can simulate so far: Soft Bodies with the default formulation, pins, springs, and colliders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..runtime.errors import BadInput
+from .formulation import FormulationSettings
+from .scene import EXACT_CONTACT, Body, Scene
+
+
+def check_exact_contact(scene: Scene) -> None:
+    """Raises BadInput where a scene asks for Exact contact beside what it cannot simulate."""
+    if scene.settings.contact != EXACT_CONTACT:
+        return
+    for joint in scene.joints:
+        raise BadInput("exact-contact-without", name=joint.name, feature="a joint")
+    for body in scene.bodies:
+        for feature in _unsupported_features(body):
+            raise BadInput("exact-contact-without", name=body.name, feature=feature)
+    for collider in scene.colliders:
+        if collider.thickness > 0.0:
+            raise BadInput("exact-contact-without", name=collider.name, feature="a Thickness")
+
+
+def _unsupported_features(body: Body) -> Iterator[str]:
+    """Yields what a body is or has that Exact contact does not know."""
+    if body.collision.thickness > 0.0:
+        yield "a Thickness"
+    if body.flesh is not None:
+        yield "flesh"
+    if body.is_sheet:
+        yield "a sheet"
+    if body.is_rigid:
+        yield "a rigid body"
+    if body.fracture is not None:
+        yield "Fracture"
+    if body.core is not None:
+        yield "a rigid core"
+    if body.attachments or body.bindings:
+        yield "attachments"
+    if body.stretch_limit is not None:
+        yield "a stretch limit"
+    if body.surface_detail is not None:
+        yield "Surface Detail"
+    if body.pressure is not None:
+        yield "Pressure"
+    if body.wrap_vertices:
+        yield "a Wrap"
+    if body.meshing.refines_dynamically:
+        yield "tets that change their size"
+    if body.method != FormulationSettings():
+        yield "another Formulation than the default"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenes with Exact contact: nothing intersects in any substep, bad input is named, a restart gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fixtures.closed_surfaces import cube
+from fixtures.scenes import Run, block, rotation
+from sinew.solver.mechanics.state import State
+from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
+from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.material import Fracture
+from sinew.solver.scene.scene import Collider, Meshing, Scene, Settings
+from sinew.solver.simulation.simulation import Simulation
+
+EXACT = Settings(contact="exact", fps=50.0, substeps=2, frame_end=40)
+FLOOR = Collider("floor", "Floor", friction=0.5)
+SIZE = (0.2, 0.2, 0.2)
+
+
+def two_blocks(**settings) -> Scene:
+    lower = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.01), key="lower", collision=Collision(0.5, 0.0, True))
+    upper = block((2, 2, 2), SIZE, at=(-0.06, -0.05, 0.26), turn=rotation(0.2, (0.0, 0.0, 1.0)), key="upper")
+    return Scene((lower, upper), (FLOOR,), replace(EXACT, **settings))
+
+
+def intersections(run: Run, colliders=()) -> list:
+    """Returns what intersects now, of render meshes and colliders, each key, vertices and triangles."""
+    positions = run.simulation.positions()
+    surfaces = {body.key: (positions[body.key], body.triangles) for body in run.scene.bodies}
+    return surface_intersections(surfaces | {key: (vertices, faces) for key, vertices, faces in colliders})
+
+
+def test_two_bodies_fall_on_each_other_and_on_a_floor(tmp_path) -> None:
+    run, found, contacts = Run(tmp_path, two_blocks()), [], 0
+
+    def look() -> None:
+        found.extend(intersections(run))
+
+    for _ in range(30):
+        run.advance(before_step=look)
+        look()
+        contacts = max(contacts, run.reports[-1].contacts)
+        assert run.reports[-1].unsettled == 0 and run.reports[-1].converged
+    assert not found and contacts > 0
+    assert run.render["lower"][:, 2].min() > 0.0  # above the floor
+    assert run.render["upper"][:, 2].mean() > run.render["lower"][:, 2].mean() + 0.05
+    assert np.abs(run.simulation.state.v).max() < 1.0
+
+
+def test_a_collider_that_moves_fast_takes_a_body_along(tmp_path) -> None:
+    body = block((2, 2, 2), SIZE, at=(0.0, -0.1, -0.1), key="body")
+    corners, faces = cube(1, 0.3)
+    ram = Collider("ram", "Ram", "mesh", corners, faces)
+    times = np.array([0.0, 0.4])
+    matrices = np.stack([np.eye(4), np.eye(4)])
+    matrices[:, 0, 3] = -0.2, 1.8  # 5 m/s
+    settings = replace(EXACT, gravity=(0.0, 0.0, 0.0))
+    run = Run(tmp_path, Scene((body,), (ram,), settings), collider__ram__matrix=(times, matrices, "rigid"))
+    for frame in range(1, 20):
+        x = run.advance()
+        at = corners + [-0.2 + 5.0 * frame / 50.0, 0.0, 0.0]
+        _, first, number = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+        assert not intersections(run, [("ram", at[first], number.ravel()[faces].astype(np.int32))])
+        assert x[:, 0].min() > at[:, 0].max()
+    assert x[:, 0].mean() > 1.0
+
+
+def test_a_collider_that_leaves_no_room_ends_the_bake_with_a_sentence(tmp_path) -> None:
+    body = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.002), key="body")
+    corners = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    press = Collider("press", "Press", "mesh", corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
+    matrices = np.stack([np.eye(4), np.eye(4)])
+    matrices[:, 2, 3] = 0.21, -0.1
+    scene = Scene((body,), (FLOOR, press), EXACT)
+    run = Run(tmp_path, scene, collider__press__matrix=(np.array([0.0, 0.4]), matrices, "rigid"))
+    with pytest.raises(SolveFailed) as failed:
+        run.advance(20)
+    assert failed.value.kind == "exact-contact-pinched"
+    assert run.frame > 5  # it gets far
+
+
+def test_what_intersects_at_the_start_is_named(tmp_path) -> None:
+    scene = two_blocks()
+    moved = replace(
+        scene.bodies[1],
+        vertices=scene.bodies[1].vertices - [0.0, 0.0, 0.1],
+        tet_nodes=scene.bodies[1].tet_nodes - [0.0, 0.0, 0.1],
+    )
+    run = Run(tmp_path, replace(scene, bodies=(scene.bodies[0], moved)))
+    with pytest.raises(BadInput) as refused:
+        run.advance()
+    assert refused.value.kind == "exact-contact-intersects"
+    assert {refused.value.details["name"], refused.value.details["other"]} == {"Lower", "Upper"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "feature"),
+    [
+        ({"fracture": Fracture()}, "Fracture"),
+        ({"meshing": Meshing("sheet")}, "a sheet"),
+        ({"meshing": Meshing("rigid")}, "a rigid body"),
+        ({"collision": Collision(0.5, 0.01)}, "a Thickness"),
+    ],
+)
+def test_what_it_cannot_simulate_is_refused_by_name(changes, feature, tmp_path) -> None:
+    scene = two_blocks()
+    other = replace(scene.bodies[0], **changes)
+    with pytest.raises(BadInput) as refused:
+        Run(tmp_path, replace(scene, bodies=(other, scene.bodies[1])))
+    assert refused.value.kind == "exact-contact-without" and refused.value.details["feature"] == feature
+
+
+def test_a_restart_gives_the_same_bytes(tmp_path) -> None:
+    run = Run(tmp_path, two_blocks())
+    run.advance(12)
+    arrays = run.simulation.state.to_arrays()
+    assert len(arrays["field.contact.exact.shear"])
+    state = State.from_arrays({name: values.copy() for name, values in arrays.items()})
+    again = Simulation(run.scene, run.tracks, run.simulation.built, state)
+    run.advance(4)
+    for _ in range(4):
+        again.advance()
+    assert run.simulation.state.x.tobytes() == again.state.x.tobytes()
+    assert run.simulation.state.v.tobytes() == again.state.v.tobytes()
+
+
+def test_pins_and_springs_hold_under_exact_contact(tmp_path) -> None:
+    body = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.4), key="body")
+    top = np.flatnonzero(body.vertices[:, 2] > 0.59).astype(np.int32)
+    for weight in (1.0, 0.5):
+        held = replace(body, pinned=top, pin_weights=np.full(len(top), weight))
+        run = Run(tmp_path / str(weight), Scene((held,), (FLOOR,), EXACT))
+        x = run.advance(20)
+        fast = Run(tmp_path / f"fast {weight}", Scene((held,), (FLOOR,), replace(EXACT, contact="fast")))
+        assert np.abs(x - fast.advance(20)).max() < 2e-3  # nothing touches: the same physics
