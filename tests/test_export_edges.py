@@ -200,6 +200,21 @@ def test_the_panel_draws_what_edges_have() -> None:
     assert "collides" in drawn[False, "SPRING"][0]
 
 
+def test_the_panel_says_what_carries_edges_without_a_surface() -> None:
+    scene, box, _, row = tied_box()
+    empty, rig = bpy.data.objects.new("Hand", None), add_rig(add_box("Skin"))
+    scene.collection.objects.link(empty)
+    bpy.context.view_layer.objects.active = box
+    said = []
+    for target_type in ("OBJECT", "BONE"):
+        row.target_type, row.target, row.armature, row.bone = target_type, empty, rig, "upper"
+        layout = FakeLayout()
+        attachments_layout.draw_attachments(layout, context_of(box))
+        assert {"edges", "reach", "damping"} <= {name for _, name in layout.drawn}
+        said.append(" ".join(layout.lines))
+    assert "carries the ends" in said[0] and "carries the ends" in said[1] and "choose Fixed" not in said[1]
+
+
 def test_make_edges_draws_from_selected_vertices_to_the_nearest_places(tmp_path: Path) -> None:
     scene, box, board, row = tied_box()
     bpy.context.view_layer.objects.active = box
