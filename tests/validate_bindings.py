@@ -187,6 +187,32 @@ def test_edges_between_all_pairs_of_kinds_keep_momenta(first: str, second: str) 
     assert reach(SECTION, f"{name} sum of their torques, of their sizes", torque, 1e-9, torque <= 1e-9)
 
 
+@pytest.mark.parametrize(("first", "second"), [("soft", "soft"), ("rigid", "rigid"), ("jiggling flesh", "soft")])
+def test_angular_momentum_of_bodies_on_edges_is_kept_as_steps_become_small(first: str, second: str) -> None:
+    """Edges have no torque, so what changes is implicit Euler's own, and falls with the step."""
+    lost = []
+    for substeps in (2, 8):
+        bodies = [
+            replace(body, material=replace(body.material, mass_damping=0.0, stiffness_damping=0.0))
+            for body in pair_of(first, second, spring_constant=2000.0)
+        ]
+        bodies[1] = replace(bodies[1], initial_velocity=(0.3, 0.2, 1.0))
+        settings = replace(EXACT, gravity=(0.0, 0.0, 0.0), substeps=substeps, frame_end=20)
+        simulation = Simulation(Scene(tuple(bodies), settings=settings))
+        simulation.start()
+        mass, state = simulation.built.model.mass, simulation.state
+        turning = np.cross(state.x, state.v)
+        before, size = mass @ turning, mass @ np.linalg.norm(turning, axis=1)
+        for _ in range(3):
+            simulation.advance()
+        state = simulation.state
+        lost.append(float(np.abs(mass @ np.cross(state.x, state.v) - before).max() / size))
+    name = f"edges between {first} and {second}: change of angular momentum in three frames"
+    reach(SECTION, f"{name}, 192 steps a second", lost[1], "shown", True)
+    ratio = lost[0] / lost[1]
+    assert reach(SECTION, f"{name}: that of steps four times as long over it", ratio, "3.5 to 4.5", 3.5 <= ratio <= 4.5)
+
+
 def test_edges_of_every_stiffness_are_stable_in_steps_of_40_ms() -> None:
     """A box of 64 g at one edge below a post, damped as it oscillates least, is stretched by m g / k.
 
