@@ -15,7 +15,9 @@ from fixtures.penetration_measures import depths
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts, remap_contacts, resolving_contacts
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
+from sinew.solver.mechanics.state_fields import HALVINGS_FIELD
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Scene, Settings
+from sinew.solver.simulation import step_halving
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.step_attempt import StepAttempt
 from sinew.solver.simulation.step_interval import StepPart
@@ -113,6 +115,30 @@ def test_no_piece_is_driven_by_the_friction_of_the_step_before(tmp_path: Path) -
         points, pairs = contacts.spring_forces()
         assert np.isfinite(points.force).all() and np.isfinite(pairs.force).all()
     assert slid > 5
+
+
+def test_unsettled_steps_begin_as_short_as_the_last_one_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole step and halves that would be taken back are not tried again and again; the next frame tries anew."""
+    run = Run(tmp_path, Scene((plate(NEVER, 0.02, initial_velocity=(0.0, 0.0, -6.0)),), GROUND))
+    part(run, 0.125)
+    tried: list[tuple[int, int | None]] = []
+
+    class Attempt(StepAttempt):
+        def __init__(self, simulation, model, step_part, pose_path):
+            known = simulation.state.fields.get(HALVINGS_FIELD)
+            tried.append((step_part.halvings, None if known is None else int(known[0])))
+            super().__init__(simulation, model, step_part, pose_path)
+
+    monkeypatch.setattr(step_halving, "StepAttempt", Attempt)
+    known = 0
+    for _ in range(3):
+        begin = len(tried)
+        run.advance()
+        assert tried[begin] == (0, None)
+        asked = [(halvings, least) for halvings, least in tried[begin:] if least is not None]
+        assert all(halvings >= least for halvings, least in asked)
+        known += len(asked)
+    assert known > 0
 
 
 def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:

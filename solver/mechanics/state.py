@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ..runtime.arrays import Floats
+from ..runtime.arrays import Floats, floats
 from ..runtime.npz_reader import stored_floats
 
 FIELD_PREFIX = "field."
@@ -37,6 +37,10 @@ class State:
     def copy(self) -> State:
         """Returns a state of its own arrays."""
         return State(self.x.copy(), self.v.copy(), self.time, {k: a.copy() for k, a in self.fields.items()})
+
+    def view(self) -> State:
+        """Returns a state of the same arrays, which stays as it is while this one is given others."""
+        return State(floats(self.x), floats(self.v), self.time, dict(self.fields))
 
     def to_arrays(self) -> dict[str, npt.NDArray]:
         """Returns the state as named arrays; `from_arrays` gets the same bits back."""

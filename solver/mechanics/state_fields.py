@@ -70,6 +70,8 @@ INPUT_DIGEST_FIELD = "flesh.asked"  # digest of all inputs of the pose, and wher
 RESULT_FIELD = "flesh.told"  # how the pose was found: five numbers, then residuals of bodies, (5 + b,)
 PENALTY_FIELD = "flesh.contact_penalty"  # factor on the contact penalty to begin with, where it is not 1, (1,)
 FAILED_BODIES_FIELD = "flesh.lost"  # which quasistatic bodies were not at rest, or inside out, (b,)
+# simulation/step_halving.py
+HALVINGS_FIELD = "step.halvings"  # how often pieces of broken bodies had the last step of the frame halved, (1,)
 # simulation/fracture/breakable_bodies.py
 CRACK_TIP_FIELD = "node.crack_tip"  # 1 at crack tips and notches, (n,) uint8
 DAMAGE_FIELD = "tet.damage"  # largest principal stress over strength, the most so far, at most 1, (m,)

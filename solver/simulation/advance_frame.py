@@ -13,6 +13,7 @@ import numpy as np
 from ..contact.contact_loads import loaded_collider_keys
 from ..integrators.step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from ..mechanics.state import State
+from ..mechanics.state_fields import HALVINGS_FIELD
 from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
@@ -105,6 +106,7 @@ def advance_frame(
     loads: list[Floats] = []
     pose_path = None
     simulation.solver_context.drop_multigrid_levels()  # a bake that is resumed here has none either
+    simulation.state.fields.pop(HALVINGS_FIELD, None)  # the first step of a frame asks again how long parts may be
     for number in range(1, settings.substeps + 1):
         # from whole numbers, so that a resumed bake gets the same times
         begin, end = (settings.time(frame - 1 + n / settings.substeps) for n in (number - 1, number))

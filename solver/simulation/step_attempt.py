@@ -26,7 +26,6 @@ from ..mechanics.finite_rotation_correction import chord_stretch_energy, rotate_
 from ..mechanics.island_kinds import rigid_islands, sheet_islands
 from ..mechanics.kinetic_energy import kinetic_energies, kinetic_energy_bound, work_of_gravity
 from ..mechanics.model import Model
-from ..mechanics.state import State
 from ..mechanics.state_fields import PREVIOUS_DT, TETS_FIELD
 from ..mechanics.vertex_warp import is_any_warped
 from ..quasistatic.progress import Progress
@@ -77,7 +76,7 @@ class StepAttempt:
         """Prepares the attempt; flesh that follows a pose goes along `pose_path`."""
         built, state = simulation.built, simulation.state
         self.part, self.state = part, state
-        self.before = State(floats(state.x), floats(state.v), state.time, dict(state.fields))
+        self.before = state.view()
         self.gravity = gravity_at(simulation.scene, simulation.tracks, part.end)
         for feature in built.features:
             model = feature.model_in_step(model, simulation.scene, simulation.tracks, part)

@@ -3,6 +3,9 @@
 
 A step that is refused is taken back, and taken again in two halves, these again if need be. How far that goes is
 decided by how the parts go alone: what is small turns in the time that it takes to move by its size, whatever the step.
+Where pieces of broken bodies tumble over each other, one step after the other is refused. While their contacts do not
+settle, the next steps of the frame begin with parts as short as the last one needed in the end, without attempts that
+would only be taken back.
 A step in which as much energy as there was comes from nothing also in its shortest parts cannot be right, and is an
 error.
 """
@@ -22,6 +25,7 @@ from ..integrators.system.relinearised_step import elastic_energies
 from ..mechanics.kinetic_energy import kinetic_energy_bound
 from ..mechanics.model import Model
 from ..mechanics.state import State
+from ..mechanics.state_fields import HALVINGS_FIELD
 from ..runtime.arrays import Bools, Floats, floats
 from ..runtime.errors import SolveFailed
 from .flesh_equilibrium_interpolation import PoseInterpolation
@@ -30,7 +34,14 @@ from .simulated_scene import SimulatedScene
 from .step_attempt import OnProgress, StepAttempt
 from .step_boundary_conditions import end_forces
 from .step_interval import MAX_HALVINGS, StepPart
-from .step_verdict import EnergyVerdict, Verdict, contact_verdict, energy_verdict, joint_verdict
+from .step_verdict import (
+    MAX_HALVINGS_IN_PIECES,
+    EnergyVerdict,
+    Verdict,
+    contact_verdict,
+    energy_verdict,
+    joint_verdict,
+)
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 MAX_LIFT_RATIO = 0.1  # in sizes of bodies: energy that lifts them by less than that is not counted as such
@@ -60,6 +71,14 @@ def take_step(
         SolveFailed: Also in the shortest parts energy came from nothing, more than there was, or numbers did not
             stay finite.
     """
+    known = simulation.state.fields.get(HALVINGS_FIELD)
+    if known is not None and part.whole_start is None:
+        before, shares = simulation.state.view(), part.shares(int(known[0]))
+        merged, is_fixed = _take_parts(simulation, model, None, before, shares, on_progress, pose_path)
+        _check_gained_energy(simulation, model, merged, part)
+        if merged.settled:
+            del simulation.state.fields[HALVINGS_FIELD]
+        return merged, is_fixed
     attempt = StepAttempt(simulation, model, part, pose_path)
     if attempt.exceeds_limit_in_substeps():
         part = replace(part, is_by_euler=True)
@@ -92,7 +111,7 @@ def take_step(
     end_forces(simulation, attempt.model, part)
     for feature in simulation.built.features:
         feature.after_part(attempt.model, simulation.state, attempt.contacts)
-    return report, attempt.bounds.is_fixed
+    return replace(report, halvings=part.halvings), attempt.bounds.is_fixed
 
 
 def _retry(
@@ -106,15 +125,30 @@ def _retry(
 ) -> tuple[StepReport, Bools | None]:
     """Undoes an attempt, with its report if it has one, and takes other parts instead."""
     attempt.undo()
-    part = attempt.part
-    whole_start = attempt.before if part.whole_start is None else part.whole_start
+    whole_start, is_in_pieces = attempt.part.whole_start, attempt.is_in_pieces
+    if whole_start is not None:
+        return _take_parts(simulation, model, report, whole_start, parts, on_progress, pose_path)
+    merged, is_fixed = _take_parts(simulation, model, report, attempt.before, parts, on_progress, pose_path)
+    _check_gained_energy(simulation, attempt.model, merged, attempt.part)
+    if is_in_pieces and merged.halvings and not merged.settled:
+        simulation.state.fields[HALVINGS_FIELD] = np.array([min(merged.halvings, MAX_HALVINGS_IN_PIECES)], np.int32)
+    return merged, is_fixed
+
+
+def _take_parts(
+    simulation: SimulatedScene,
+    model: Model,
+    refused: StepReport | None,
+    whole_start: State,
+    parts: list[StepPart],
+    on_progress: OnProgress,
+    pose_path: PoseInterpolation | None,
+) -> tuple[StepReport, Bools | None]:
+    """Takes parts of a step that began with `whole_start`, after an attempt that was refused; None: after none."""
     results = [
-        take_step(simulation, model, replace(other, whole_start=whole_start), on_progress, pose_path) for other in parts
+        take_step(simulation, model, replace(part, whole_start=whole_start), on_progress, pose_path) for part in parts
     ]
-    merged = _merge_reports(report, [one for one, _ in results])
-    if part.whole_start is None:
-        _check_gained_energy(simulation, attempt.model, merged, part)
-    return merged, results[-1][1]
+    return _merge_reports(refused, [one for one, _ in results]), results[-1][1]
 
 
 def _end_step(attempt: StepAttempt, energy: EnergyVerdict, report: StepReport) -> StepReport:
@@ -193,4 +227,5 @@ def _merge_reports(refused: StepReport | None, parts: list[StepReport]) -> StepR
         inverted_tets=max(part.inverted_tets for part in parts),
         loads=np.mean(loads, axis=0) if len(loads) == len(parts) else None,
         gained_energy=np.sum(gained, axis=0) if gained else None,
+        halvings=max(part.halvings for part in parts),
     )

@@ -50,3 +50,9 @@ class StepPart:
         middle = 0.5 * (self.begin + self.end)
         first = replace(self, end=middle, halvings=self.halvings + 1, turns_solves=turns_solves)
         return [first, replace(first, begin=middle, end=self.end)]
+
+    def shares(self, halvings: int) -> list[StepPart]:
+        """Returns the equal parts that so many halvings of each would leave."""
+        if not halvings:
+            return [self]
+        return [part for half in self.halves(self.turns_solves) for part in half.shares(halvings - 1)]
