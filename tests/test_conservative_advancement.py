@@ -25,6 +25,7 @@ from sinew.solver.contact.exact.conservative_advancement import (
     limit_motion,
 )
 from sinew.solver.contact.exact.contact_mesh import close_pairs, make_contact_mesh
+from sinew.solver.contact.exact.pair_search import PairSearch
 from sinew.solver.contact.exact.squared_distance import squared_distance
 
 KINDS = {POINT_TRIANGLE: closest_on_triangle_to_point, EDGE_EDGE: closest_of_edges}
@@ -166,3 +167,21 @@ def test_the_limit_is_that_of_the_first_pair() -> None:
         alone = [advance_pair(kind, start[row], (end - start)[row], safe, 1.0, room, closest) for row in apart]
         limit = limit_motion(kind, apart, start, end - start, safe, 1.0)
         assert limit == min(alone) and 0.0 < limit < 1.0
+
+
+def test_pairs_are_kept_while_no_vertex_leaves_its_margin() -> None:
+    mesh, start, end = tangle(7)
+    search = PairSearch(mesh, 0.02, 0.01)
+    first = search.pairs(start, end)
+    inside = start + 0.4 * (end - start)
+    assert search.pairs(inside, end + 0.009) is first
+    near = close_pairs(mesh, inside, end + 0.009, 0.02)
+    for kept, found in zip(first, near, strict=True):
+        assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in kept.vertices.tolist()}
+    moved = end.copy()
+    moved[3, 1] = max(start[3, 1], end[3, 1]) + 0.011
+    again = search.pairs(start, moved)
+    assert again is not first
+    wanted = close_pairs(mesh, np.minimum(start, moved) - 0.01, np.maximum(start, moved) + 0.01, 0.02)
+    for found, reference in zip(again, wanted, strict=True):
+        np.testing.assert_array_equal(found.vertices, reference)

@@ -155,8 +155,20 @@ def least_distance(pairs, positions):
 
 
 @kernel()
+def count_close(pairs, positions, gap):
+    """Returns how many of `PairStencils` are closer than a gap [m], for vertices at [m], (n, 3)."""
+    x, closest, count = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), 0
+    for pair in range(len(pairs.vertices)):
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        find_closest(pairs.kind, x, closest)
+        count += squared_distance(x, closest) < gap * gap
+    return count
+
+
+@kernel()
 def fill_contact_derivatives(pairs, positions, how, out):
-    """Writes energy, gradient and semidefinite Hessian of each pair.
+    """Writes energy, gradient and semidefinite Hessian of each pair; beyond the gap nothing but an energy of zero.
 
     Args:
         pairs: `PairStencils`, at distances above 0.
@@ -169,13 +181,13 @@ def fill_contact_derivatives(pairs, positions, how, out):
     for pair in range(len(pairs.vertices)):
         out.energy[pair] = 0.0
         gradient, hessian = out.gradient[pair], out.hessian[pair]
-        gradient[:], hessian[:] = 0.0, 0.0
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         feature = find_closest(pairs.kind, x, closest)
         distance = math.sqrt(squared_distance(x, closest))
         if distance >= how.gap:
             continue
+        gradient[:], hessian[:] = 0.0, 0.0
         if pairs.kind == POINT_TRIANGLE:
             parameters = triangle_parameter_count(feature)
         else:

@@ -25,15 +25,15 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...contact.exact.conservative_advancement import SafeDistance, limit_motion
-from ...contact.exact.contact_mesh import ContactMesh, close_pairs
+from ...contact.exact.contact_mesh import ContactMesh
 from ...contact.exact.contact_potential import (
     ContactBarrier,
     PairDerivatives,
     PairStencils,
     contact_energy,
+    count_close,
     fill_contact_derivatives,
     least_distance,
-    pair_stencils,
 )
 from ...contact.exact.friction import (
     FrictionPairs,
@@ -43,6 +43,7 @@ from ...contact.exact.friction import (
     friction_pairs,
     remember_shear,
 )
+from ...contact.exact.pair_search import PairSearch
 from ...contact.surfaces.collision_surfaces import interpolate_vertices
 from ...linalg.stencil_stiffness_assembly import add_stencil_gradients, add_stencil_hessians, stencil_blocks
 from ...mechanics.state import State
@@ -57,6 +58,7 @@ NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, wh
 LINEAR_TOLERANCE = 1.0e-4  # relative residual of the linear solves
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
+MARGIN_SHARE = 2.0  # of the gap: how far vertices may leave the paths of a search
 ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
 
 
@@ -101,7 +103,7 @@ class ExactContactOptions:
     safe: SafeDistance
     tolerance: float
     max_iterations: int = 100
-    max_lags: int = 10
+    max_lags: int = 4
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,8 @@ class ExactContactStep:
         self.x, self.collider, self.arrival = potential.x0.copy(), motion.start.copy(), 0.0
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start = surfaces.positions(self.x, self.collider)
+        gap = options.barrier.gap
+        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap)
         self.friction: FrictionPairs
         self.lag_friction()
 
@@ -179,7 +183,7 @@ class ExactContactStep:
         d, collider_motion = self._direction()
         y = self.surfaces.positions(self.x, self.collider)
         y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
-        groups = pair_stencils(self.surfaces.mesh, close_pairs(self.surfaces.mesh, y, y_end, self.options.barrier.gap))
+        groups = self._search.pairs(y, y_end)
         limit = 1.0
         for group in groups:
             limit = limit_motion(group.kind, group.vertices, y, y_end - y, self.options.safe, limit)
@@ -199,7 +203,7 @@ class ExactContactStep:
         """Takes the forces of friction anew."""
         y, surfaces = self.surfaces.positions(self.x, self.collider), self.surfaces
         self.friction = friction_pairs(
-            self._groups(y, y), y, self.options.barrier, surfaces.friction, surfaces.mesh.surface, self.remembered
+            self._search.pairs(y, y), y, self.options.barrier, surfaces.friction, surfaces.mesh.surface, self.remembered
         )
 
     def shear(self) -> RememberedShear:
@@ -212,14 +216,14 @@ class ExactContactStep:
         return self.arrival < 1.0 and not self.waits
 
     def contact_groups(self) -> tuple[PairStencils, PairStencils]:
-        """Returns the pairs within the gap."""
+        """Returns pairs, all within the gap among them."""
         y = self.surfaces.positions(self.x, self.collider)
-        return self._groups(y, y)
+        return self._search.pairs(y, y)
 
-    def _groups(self, start: Floats, end: Floats) -> tuple[PairStencils, PairStencils]:
-        """Returns the pairs that may be within the gap on straight paths of vertices [m], (v, 3) each."""
-        mesh = self.surfaces.mesh
-        return pair_stencils(mesh, close_pairs(mesh, start, end, self.options.barrier.gap))
+    def pair_count(self) -> int:
+        """Returns how many pairs are within the gap."""
+        y = self.surfaces.positions(self.x, self.collider)
+        return sum(int(count_close(group, y, self.options.barrier.gap)) for group in self._search.pairs(y, y))
 
     def _direction(self) -> tuple[Floats, Floats]:
         """Returns the Newton direction of nodes, (n, 3), and what is left of the way of colliders, (v, 3) [m]."""
@@ -352,7 +356,7 @@ def exact_contact_step(
             lags, since_lag = lags + 1, 0
     state.x, state.v = step.x, (step.x - potential.x0) / potential.dt
     state.time += potential.dt
-    pairs = sum(len(group.vertices) for group in step.contact_groups())
+    pairs = step.pair_count()
     shear = step.shear()
     return ExactContactReport(
         iterations, step.linear_iterations, step.residual, converged, step.arrival, pairs, lags, shear

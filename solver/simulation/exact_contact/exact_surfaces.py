@@ -31,7 +31,7 @@ GAP_SHARE = 0.02  # of the smallest tet size: distance below which surfaces are 
 GAP_SHARE_OF_EDGES = 0.25  # of short edges of what touches itself: neighbours must not push each other
 SHORT_EDGE_PERCENTILE = 5
 KEPT_SHARE = 0.1  # of the distance of a pair that it keeps in an iteration of Newton's method
-TOLERANCE_SHARE = 0.01  # of the gap: motion of an iteration from which on a step has converged
+TOLERANCE_SHARE = 0.05  # of the gap: motion of an iteration from which on a step has converged
 PLANE_SIZE = 100.0  # of the size of all bodies: half the side of the square that stands for an endless plane
 PLANE_FACES = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
 
