@@ -10,6 +10,11 @@ from sinew.solver.mechanics.model import Part, make_model
 from sinew.solver.mechanics.submodel import make_submodel
 from sinew.solver.scene.scene import Material
 
+PATTERN_ARRAYS = (
+    "row_start", "column", "diagonal", "corner_start", "corners", "corner_block", "chunk_start", "chunk_island",
+    "island_start",
+)  # fmt: skip
+
 
 def part(key: str, cells: tuple[int, int, int], stiffness: float) -> Part:
     nodes, tets = bar(cells, (1.0, 1.0, 1.0))
@@ -22,8 +27,10 @@ def test_a_part_of_a_model_is_what_its_bodies_are_alone():
     found, alone = make_submodel(whole, [2, 0]), make_model([parts[0], parts[2]])
     for name in ("X", "tets", "Dm_inverse", "volume", "mass", "mu", "lam", "mass_damping", "gravity_scale"):
         np.testing.assert_array_equal(getattr(found.model, name), getattr(alone, name))
-    for name in ("row_start", "column", "corner_block", "island_start"):
-        np.testing.assert_array_equal(getattr(found.model.pattern, name), getattr(alone.pattern, name))
+    for name in PATTERN_ARRAYS:
+        one, other = getattr(found.model.pattern, name), getattr(alone.pattern, name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype, name
     assert found.model.bodies == alone.bodies and found.bodies == (0, 2)
     assert np.array_equal(whole.X[found.nodes], alone.X)
     # blocks in the whole join the same nodes

@@ -6,21 +6,26 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from harness import demo_scenes
 from harness.result import Result
+from sinew.solver.bake.cache import layout
 from sinew.solver.mechanics.hyperelastic.hyperelastic_bodies import whole_tangent
 from sinew.solver.mechanics.model import Model
 from sinew.solver.quasistatic.equilibrium import MAX_FORCING_TERM_OF_MUSCLES
 from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
+from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.freed_memory import keep_freed_memory
 from sinew.solver.runtime.threads.thread_count import thread_count
+from sinew.solver.scene.scene import Scene
+from sinew.solver.scene.tracks import TrackReader
 from sinew.solver.simulation.current_model import present_flesh
 from sinew.solver.simulation.simulation import Simulation
 from speed.benchmark import NO_TARGET, Benchmark, Row, bound_row, missing_peer_row
@@ -35,6 +40,8 @@ MUSCLE_FRAMES, ARM_FRAMES, FINE_ARM_FRAMES = 28, 6, 3
 # quarter of a quad of 88 for the two smoothing steps on the finest level; coarser levels and vectors are not counted
 BYTES_PER_BLOCK = 36 + 2 * 22
 ROUNDS = 5  # of what is timed alone
+# of the motion of a frame: how far from its end it begins, where the end is known from a run before
+ERRORS_OF_INFORMED_STARTS = (0.1, 0.03, 0.01)
 HELD_SHARE = 0.05  # of a muscle's length, at both ends, whose nodes are held then
 
 
@@ -69,6 +76,7 @@ class Frames:
         seconds: Of each frame.
         iterations, cg_iterations: Newton iterations of each, and those of conjugate gradients in all of these.
         least: What their parts take.
+        positions: Of all nodes at the end of every frame, the first one too [m], (n, 3) each.
     """
 
     tets: int
@@ -76,6 +84,7 @@ class Frames:
     iterations: list[int]
     cg_iterations: list[int]
     least: LeastCosts
+    positions: list[Floats] = field(default_factory=list)
 
     @property
     def median(self) -> float:
@@ -93,6 +102,20 @@ class Frames:
         return min(
             (n * self.least.tangent + cg * self.least.cg_iteration for n, cg in self._of_moving_frames), default=0.0
         )
+
+    @property
+    def moving(self) -> tuple[float, float, float]:
+        """Medians over frames that move: seconds, Newton iterations, and those of conjugate gradients."""
+        rows = zip(self.seconds, self.iterations, self.cg_iterations, strict=True)
+        of_moving = [row for row in rows if row[1]] or [(0.0, 0, 0)]
+        seconds, iterations, cg_iterations = zip(*of_moving, strict=True)
+        return statistics.median(seconds), statistics.median(iterations), statistics.median(cg_iterations)
+
+    @property
+    def moving_least(self) -> float:
+        """Seconds of such a frame, if it did nothing but what `least` counts."""
+        _, iterations, cg_iterations = self.moving
+        return iterations * self.least.tangent + cg_iterations * self.least.cg_iteration
 
     @property
     def reading_seconds(self) -> float:
@@ -153,18 +176,31 @@ def end_nodes(model: Model) -> np.ndarray:
     return np.concatenate(found).astype(np.int32)
 
 
-def time_frames(simulated: Simulation, last: int) -> Frames:
-    """Moves a simulation to a frame and times each after the first."""
-    seconds, iterations, cg_iterations, began = [], [], [], time.perf_counter()
-    for frame in simulated.run():
+def time_frames(simulated: Simulation, last: int, known: Frames | None = None, error: float = 0.0) -> Frames:
+    """Moves a simulation to a frame and times each after the first.
+
+    Args:
+        simulated: At its start.
+        last: Number of the frame.
+        known: Of a run of the same simulation before: a frame may begin so near its end that `error` of its motion is
+            left. None: it begins as in a bake.
+        error: See there.
+    """
+    seconds, iterations, cg_iterations, positions, began = [], [], [], [], time.perf_counter()
+    for number, frame in enumerate(simulated.run()):
         seconds.append(time.perf_counter() - began)
         iterations.append(frame.report.newton_iterations)
         cg_iterations.append(frame.report.iterations)
+        positions.append(simulated.state.x.copy())
         if frame.number >= last:
             break
+        if known is not None:  # a frame may begin where flesh would be if it went on as it moved
+            ahead = (1.0 - error) * (known.positions[number + 1] - simulated.state.x)
+            simulated.state.v[:] = ahead * simulated.scene.settings.fps
         began = time.perf_counter()
-    least = least_costs(simulated)
-    return Frames(simulated.built.model.tet_count, seconds[1:], iterations[1:], cg_iterations[1:], least)
+    least = least_costs(simulated) if known is None else known.least
+    tets = simulated.built.model.tet_count
+    return Frames(tets, seconds[1:], iterations[1:], cg_iterations[1:], least, positions)
 
 
 def muscle_simulation(folder: Path, tet_size: float | None) -> Simulation:
@@ -184,8 +220,39 @@ def arm_simulation(folder: Path, tet_size: float | None) -> Simulation:
     return Simulation(*demo_scenes.export_open_file(folder, bake_pass=1))
 
 
-def table_rows(muscle: Frames, arm: Frames, fine: Frames) -> list[Row]:
-    """Returns the table."""
+def reopened(folder: Path) -> Simulation:
+    """Returns a simulation of the scene that is exported in a folder."""
+    return Simulation(Scene.load(folder / layout.SCENE_FOLDER), TrackReader(folder / layout.SCENE_FOLDER))
+
+
+@dataclass(frozen=True)
+class InformedRun:
+    """The same frames, each begun near its known end.
+
+    Attributes:
+        error: How much of the motion of a frame is left.
+        frames: What they took.
+    """
+
+    error: float
+    frames: Frames
+
+    def row(self, what: str) -> Row:
+        """Returns its row."""
+        seconds, iterations, cg_iterations = self.frames.moving
+        begun = "begun as in a bake" if self.error == 1.0 else f"begun with {100.0 * self.error:g} % of its motion left"
+        return Row(
+            f"{what}, a frame that moves, {begun} [s]",
+            NO_TARGET,
+            f"{seconds:.2g} ({iterations:g} Newton iterations, {cg_iterations:g} of conjugate gradients: "
+            f"at least {self.frames.moving_least:.2g})",
+        )
+
+
+def table_rows(
+    muscle: Frames, arm: Frames, fine: Frames, informed: Sequence[Sequence[InformedRun]] = ((), ())
+) -> list[Row]:
+    """Returns the table; `informed` are runs of the one muscle and of the finer arm."""
     rate = 1.0 / muscle.median
     return [
         bound_row(
@@ -211,7 +278,22 @@ def table_rows(muscle: Frames, arm: Frames, fine: Frames) -> list[Row]:
         ),
         Row(f"twelve muscles of an arm, {arm.tets:,} tets, seconds a frame", NO_TARGET, f"{arm.median:.1f}"),
         Row("of that Newton iterations, each frame", NO_TARGET, " / ".join(map(str, arm.iterations))),
+        *(InformedRun(1.0, frames).row(what) for what, frames in (("one muscle", muscle), ("finer arm", fine))),
+        *(run.row("one muscle") for run in informed[0]),
+        *(run.row("finer arm") for run in informed[1]),
+        *(_one_iteration_row(*each) for each in (("one muscle", muscle), ("finer arm", fine))),
     ]
+
+
+def _one_iteration_row(what: str, frames: Frames) -> Row:
+    """Returns the row of a frame with a single Newton iteration, which leaves flesh off its rest."""
+    _, iterations, cg_iterations = frames.moving
+    each = frames.least.cg_iteration * cg_iterations / max(iterations, 1.0)
+    return Row(
+        f"{what}, tangent and linear solve of one single Newton iteration a frame [s]",
+        NO_TARGET,
+        f"{frames.least.tangent:.2g} + {each:.2g}",
+    )
 
 
 def run(quick: bool) -> Result:
@@ -225,6 +307,14 @@ def run(quick: bool) -> Result:
         muscle = time_frames(muscle_simulation(folder / "muscle", sizes[0]), 3 if quick else MUSCLE_FRAMES)
         arm = time_frames(arm_simulation(folder / "arm", None), 2 if quick else ARM_FRAMES)
         fine = time_frames(arm_simulation(folder / "fine", sizes[1]), 2 if quick else FINE_ARM_FRAMES)
+        errors = ERRORS_OF_INFORMED_STARTS[:1] if quick else ERRORS_OF_INFORMED_STARTS
+        informed = [
+            [InformedRun(error, time_frames(reopened(folder / name), last, known, error)) for error in errors]
+            for name, last, known in (
+                ("muscle", 3 if quick else MUSCLE_FRAMES, muscle),
+                ("fine", 2 if quick else FINE_ARM_FRAMES, fine),
+            )
+        ]
     values = {
         "tets of one muscle": float(muscle.tets),
         "seconds of one muscle": muscle.median,
@@ -233,7 +323,7 @@ def run(quick: bool) -> Result:
         "tets of the fine arm": float(fine.tets),
         "seconds of the fine arm": fine.median,
     }
-    return Result(table_rows(muscle, arm, fine), values=values)
+    return Result(table_rows(muscle, arm, fine, informed), values=values)
 
 
 BENCHMARK = Benchmark(

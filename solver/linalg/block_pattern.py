@@ -125,6 +125,45 @@ def block_pattern(tets: Indices, node_count: int, islands: Sequence[int] = ()) -
     )
 
 
+def pattern_of_islands(
+    whole: BlockPattern, nodes: Indices, tets: Indices, blocks: Indices, islands: Sequence[int]
+) -> BlockPattern:
+    """Returns what `block_pattern` makes of some bodies of a mesh, from the pattern of all: without a sort.
+
+    Args:
+        whole: The pattern of all bodies, without a coupling.
+        nodes, tets: Of these bodies, rising, (n,) and (m,): no other tet has one of these nodes.
+        blocks: Of their rows, rising, (b,).
+        islands: As for `block_pattern`.
+    """
+    node_number, tet_number = np.zeros(whole.node_count, np.uint32), np.zeros(whole.tet_count, np.uint32)
+    node_number[nodes] = np.arange(len(nodes), dtype=np.uint32)
+    tet_number[tets] = np.arange(len(tets), dtype=np.uint32)
+    block_number = np.zeros(whole.block_count, np.uint32)
+    block_number[blocks] = np.arange(len(blocks), dtype=np.uint32)
+    is_own = np.zeros(whole.node_count, bool)
+    is_own[nodes] = True
+    corners = whole.corners[np.repeat(is_own, np.diff(whole.corner_start.astype(np.int64)))]
+    chunk_start, chunk_island, island_start = row_chunks(len(nodes), islands)
+    return BlockPattern(
+        row_start=_starts_of(whole.row_start, nodes),
+        column=node_number[whole.column[blocks]],
+        diagonal=block_number[whole.diagonal[nodes]],
+        corner_start=_starts_of(whole.corner_start, nodes),
+        corners=np.uint32(4) * tet_number[corners // 4] + corners % 4,
+        corner_block=block_number[whole.corner_block.reshape(-1, 16)[tets]].reshape(-1, 4),
+        chunk_start=chunk_start,
+        chunk_island=chunk_island,
+        island_start=island_start,
+    )
+
+
+def _starts_of(start: UInt32s, rows: Indices) -> UInt32s:
+    """Returns where some rows of a list of lists begin when they follow each other."""
+    sizes = np.diff(start.astype(np.int64))[rows]
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.uint32)
+
+
 def with_coupled(pattern: BlockPattern, is_of: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Returns the same nodes, (n,), and those of all islands that are coupled with theirs."""
     if pattern.coupling is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..linalg.block_pattern import block_pattern, island_starts
+from ..linalg.block_pattern import island_starts, pattern_of_islands
 from ..runtime.arrays import Floats, Indices
 from .model import NODE_ARRAYS, TET_ARRAYS, BodyRange, Model
 
@@ -57,7 +57,7 @@ def make_submodel(whole: Model, bodies: Sequence[int]) -> Submodel:
     model = replace(
         whole,
         tets=corners,
-        pattern=block_pattern(corners, len(nodes), islands),
+        pattern=pattern_of_islands(whole.pattern, nodes, tets, blocks, islands),
         bodies=tuple(own),
         cores=(),  # such bodies have none
         bound=None,  # their parents may be of other bodies

@@ -123,10 +123,10 @@ def build_hierarchy(
         keeps_zero_blocks: Whether blocks outside the mesh may be zeros that earlier contacts have left, which must
             change no bit (`quad_slots`).
     """
-    mesh, X = mesh or pattern, floats(X, pattern.node_count, 3)
-    if has_couplings and len(connected_parts(X, mesh)[1]) > MAX_JOINED_PARTS:
+    mesh = mesh or pattern
+    if has_couplings and len(connected_parts(floats(X, mesh.node_count, 3), mesh)[1]) > MAX_JOINED_PARTS:
         mesh = pattern
-    prolongations = lattice_prolongations(X, mesh, has_couplings)
+    prolongations = _prolongations_of(mesh, X, has_couplings)
     matrices, diagonals = [_finest_structure(pattern, mesh if keeps_zero_blocks else pattern)], [pattern.diagonal]
     coarsenings = []
     for prolongation in prolongations:
@@ -174,6 +174,17 @@ def build_hierarchy(
         part_start=part_start,
         factors_start=np.concatenate([[0], np.cumsum(np.square(3 * np.diff(part_start)), dtype=np.int64)]),
         is_tet_mesh=not has_couplings and mesh is pattern,
+    )
+
+
+def _prolongations_of(mesh: BlockPattern, X: Floats, has_couplings: bool) -> list[Prolongation]:
+    """Returns the prolongations of a mesh, derived once: contacts that come and go change matrices, not lattices."""
+    return derived_from(
+        mesh,
+        "prolongations",
+        lambda: lattice_prolongations(floats(X, mesh.node_count, 3), mesh, has_couplings),
+        inputs=(X,),
+        key=int(has_couplings),
     )
 
 
