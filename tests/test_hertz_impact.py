@@ -76,8 +76,8 @@ def test_an_impact_goes_on_where_it_is_taken_up_again() -> None:
     assert later.speed == pytest.approx(np.interp(later.approach, found.y[0], found.y[1]), rel=1e-3)
     assert before > 10
     assert later.peak_force == pytest.approx(impact.peak_force, rel=1e-12)
-    assert later.with_mass(0.1).peak_force < impact.peak_force
-    assert later.with_mass(0.0).peak_force == pytest.approx(0.5 * impact.peak_force, rel=1e-12)
+    assert later.on_part(1.0, 0.1).peak_force < impact.peak_force
+    assert later.on_part(0.6, 0.0).peak_force == pytest.approx(0.3 * impact.peak_force, rel=1e-12)
 
 
 def test_the_peak_is_reached_and_not_passed() -> None:

@@ -44,6 +44,11 @@ class HertzImpact:
         return (2.5 * self.energy / self.stiffness) ** 0.4
 
     @property
+    def force(self) -> float:
+        """F by now [N]."""
+        return self.stiffness * self.approach**1.5
+
+    @property
     def peak_force(self) -> float:
         """F where the bodies are nearest [N]."""
         return self.stiffness * self.largest_approach**1.5
@@ -59,9 +64,14 @@ class HertzImpact:
         left = self.energy - 0.4 * self.stiffness * approach**2.5
         return HertzImpact(self.stiffness, self.mass, math.sqrt(max(2.0 * left / self.mass, 0.0)), approach)
 
-    def with_mass(self, mass: float) -> HertzImpact:
-        """Returns the impact of what is left of a body that has broken under it: the rest presses no more."""
-        return HertzImpact(self.stiffness, mass, self.speed, self.approach)
+    def slowed(self, share: float, force: float) -> HertzImpact:
+        """Returns the impact when its speed is a share of what it was, and its force has grown so large [N]."""
+        approach = (force / self.stiffness) ** (2.0 / 3.0)
+        return HertzImpact(self.stiffness, self.mass, share * self.speed, approach)
+
+    def on_part(self, part: float, mass: float) -> HertzImpact:
+        """Returns the impact on one part of a body that has broken under it: a share of the force, and a mass [kg]."""
+        return HertzImpact(part * self.stiffness, mass, self.speed, self.approach)
 
 
 def mass_from_impulse(impulse: float, speed: float, restitution: float) -> float:

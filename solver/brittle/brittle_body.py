@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that moves as a rigid one and breaks: its tets while it is whole, its material, and what each tet bears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mechanics.elastic_moduli import lame_moduli
+from ..mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from ..mesh.node_splitting.minimum_fragment import min_fragment_volume
+from ..mesh.tet_mesh import TetMesh
+from ..runtime.arrays import Bools, Floats, Indices, floats
+
+
+@dataclass(frozen=True)
+class BrittleMaterial:
+    """What a stiff body is made of.
+
+    Attributes:
+        youngs_modulus: E [Pa].
+        poisson_ratio: ν.
+        density: ρ [kg/m³].
+        breaking_stress: Tensile stress at which it cracks [Pa].
+        toughness: K_c at which cracks go on [Pa √m].
+    """
+
+    youngs_modulus: float
+    poisson_ratio: float
+    density: float
+    breaking_stress: float
+    toughness: float
+
+    @property
+    def lame_moduli(self) -> tuple[float, float]:
+        """μ and λ [Pa]."""
+        return lame_moduli(self.youngs_modulus, self.poisson_ratio)
+
+    @property
+    def fracture_energy(self) -> float:
+        """K_c² (1 − ν²) / E, the energy that a crack takes by its area [J/m²]."""
+        return self.toughness**2 * (1.0 - self.poisson_ratio**2) / self.youngs_modulus
+
+
+@dataclass(frozen=True, eq=False)
+class BrittleBody:
+    """A body while it is whole.
+
+    Attributes:
+        nodes: Positions [m], (n, 3).
+        tets: (m, 4).
+        fill: Which share of each tet is material, (m,).
+        material: What it is made of.
+        strength_share: Strength of each tet over that of the material: paint and scatter, (m,).
+        is_breakable: Which tets may part from each other, (m,).
+        load_share: Share of its stress that each tet passes on, (m,).
+        size: h of its tets: the edge of the cubic cell whose twelve tets are as large [m], (m,).
+        volume: Of material in each tet [m³], (m,).
+        neighbours: The inner faces.
+        is_bonded: Across which faces tets never part, (m, 4).
+        min_fragment_volume: The least volume of a piece [m³].
+    """
+
+    nodes: Floats
+    tets: Indices
+    fill: Floats
+    material: BrittleMaterial
+    strength_share: Floats
+    is_breakable: Bools
+    load_share: Floats
+    size: Floats
+    volume: Floats
+    neighbours: FaceAdjacency
+    is_bonded: Bools
+    min_fragment_volume: float
+
+    @property
+    def tet_mass(self) -> Floats:
+        """[kg], (m,)."""
+        return floats(self.material.density * self.volume)
+
+    @property
+    def is_stress_checked(self) -> Bools:
+        """Whose stress tells whether the body breaks, (m,): not that of tets with little in them."""
+        return np.asarray(self.is_breakable & (self.load_share >= MIN_LOAD_SHARE))
+
+
+def brittle_body(
+    mesh: TetMesh, material: BrittleMaterial, strength_share: Floats | None = None, is_breakable: Bools | None = None
+) -> BrittleBody:
+    """Returns a whole body.
+
+    Args:
+        mesh: Its tets, which hang together by faces (`mesh/node_splitting/node_duplication.py`, `separate_hinges`).
+        material: What it is made of.
+        strength_share: Of its tets, (m,); None: all are as strong as the material.
+        is_breakable: Which tets may part from each other, (m,); None: all.
+    """
+    count = len(mesh.tets)
+    corners = mesh.nodes[mesh.tets]
+    volume = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
+    size, filled = floats(np.cbrt(12.0 * volume)), floats(mesh.fill * volume)
+    neighbours = face_adjacency(mesh.tets, np.ones(count, bool))
+    return BrittleBody(
+        nodes=mesh.nodes,
+        tets=mesh.tets,
+        fill=mesh.fill,
+        material=material,
+        strength_share=np.ones(count) if strength_share is None else strength_share,
+        is_breakable=np.ones(count, bool) if is_breakable is None else is_breakable,
+        load_share=load_shares(mesh.tets, mesh.fill),
+        size=size,
+        volume=filled,
+        neighbours=neighbours,
+        is_bonded=neighbours.bonded_faces(mesh.fill, volume),
+        min_fragment_volume=min_fragment_volume(size, filled),
+    )

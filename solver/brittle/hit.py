@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What hits a body at a place, and what goes on pressing on its pieces when it has broken there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..runtime.arrays import Floats, Indices, floats, indices
+from .brittle_body import BrittleBody
+from .contact_patch import MIN_POINTS, ContactPatch, contact_patch, spread_force
+from .hertz_impact import HertzImpact
+from .inertia_relief import PlacedForces
+from .rigid_mass import RigidMass
+
+PATCH_SIZES = 1.5  # least radius over which a force is spread, in sizes of tets
+SPLINTER_SIZES = 3.0  # a splinter has less material than there is so near to the contact, in sizes of tets
+MAX_SPLINTER_SHARE = 0.1  # and less than this share of what it comes off
+WIDENINGS = (1.0, 1.5, 2.25, 3.4, 5.1, 7.6, 11.4, 17.1, 25.6)  # of the radius, until other pieces bear the force
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """What hits a body at a place.
+
+    Attributes:
+        tet: The tet at the place.
+        weights: Barycentric coordinates in it, (4,).
+        direction: Of the force on the body, a unit vector, (3,).
+        impact: The law of the force.
+        other_inverse_mass: What the other body gives to 1 / m at the place [1/kg]; 0: nothing moves it.
+        radius: Of the area of contact [m]; the force is spread over more where tets are larger.
+    """
+
+    tet: int
+    weights: Floats
+    direction: Floats
+    impact: HertzImpact
+    other_inverse_mass: float = 0.0
+    radius: float = 0.0
+
+    @property
+    def peak(self) -> PlacedForces:
+        """Its force at the peak by Hertz's law."""
+        force = self.impact.peak_force * self.direction
+        return PlacedForces(indices([self.tet]), floats(self.weights).reshape(1, 4), floats(force).reshape(1, 3))
+
+    def place(self, body: BrittleBody) -> Floats:
+        """Returns where it is [m], (3,)."""
+        return floats(self.weights @ body.nodes[body.tets[self.tet]])
+
+    def patch(self, body: BrittleBody, tets: Indices, widened: float = 1.0) -> ContactPatch:
+        """Returns where it presses on a piece of these tets, (k,), within so many times its radius."""
+        row, face = np.nonzero(body.neighbours.tet[tets] < 0)
+        return contact_patch(body.nodes, body.tets, (tets[row], indices(face)), self.peak, widened * self.reach(body))
+
+    def reach(self, body: BrittleBody) -> float:
+        """Returns the radius over which its force is spread [m]."""
+        return max(PATCH_SIZES * float(body.size[self.tet]), self.radius)
+
+    def splinter_volume(self, body: BrittleBody, tets: Indices) -> float:
+        """Returns the volume below which what comes off a piece of these tets, (k,), is a splinter [m³]."""
+        volume = body.volume[tets]
+        middles = body.nodes[body.tets[tets]].mean(axis=1)
+        is_near = np.linalg.norm(middles - self.place(body), axis=1) < SPLINTER_SIZES * float(body.size[self.tet])
+        return min(float(volume[is_near].sum()), MAX_SPLINTER_SHARE * float(volume.sum()))
+
+    def on_pieces(self, body: BrittleBody, pieces: Sequence[tuple[Indices, RigidMass]]) -> dict[int, Hit]:
+        """Returns what goes on pressing on the pieces of what it has pressed on: number of the piece → hit.
+
+        Splinters bear nothing: they are wedged in, and pass the force on to what is around. So the area widens until it
+        has part of a larger piece.
+
+        Args:
+            body: While it was whole.
+            pieces: Their tets, (k,), and masses.
+        """
+        all_tets = indices(np.concatenate([tets for tets, _ in pieces]))
+        least = self.splinter_volume(body, all_tets)
+        volumes = [float(body.volume[tets].sum()) for tets, _ in pieces]
+        bearing = [n for n, volume in enumerate(volumes) if volume >= min(least, max(volumes))]
+        owner = np.full(len(body.tets), -1)
+        for n in bearing:
+            owner[pieces[n][0]] = n
+        for widened in WIDENINGS:
+            patch = self.patch(body, all_tets, widened)
+            own = patch.within(owner >= 0)
+            if len(own.tet) >= MIN_POINTS:
+                break
+        total = float(own.nearness.sum())
+        made = {}
+        for n in np.unique(owner[own.tet]).tolist():
+            part = own.within(owner == n)
+            share = float(part.nearness.sum()) / total
+            other = self.other_inverse_mass / share
+            row = part.nearest()
+            hit = replace(
+                self,
+                tet=int(part.tet[row]),
+                weights=part.weights[row],
+                other_inverse_mass=other,
+                radius=widened * self.reach(body),
+            )
+            inverse = pieces[n][1].inverse_effective_mass(hit.place(body), self.direction) + other
+            made[n] = replace(hit, impact=self.impact.on_part(share, 1.0 / inverse))
+        # where places have moved, parts can seem heavier than the whole
+        heavier = max(sum(hit.impact.mass for hit in made.values()) / self.impact.mass, 1.0)
+        return {n: replace(hit, impact=hit.impact.on_part(1.0, hit.impact.mass / heavier)) for n, hit in made.items()}
+
+
+def forces_on_piece(body: BrittleBody, tets: Indices, hits: Iterable[Hit]) -> PlacedForces:
+    """Returns the forces of hits at their peaks, spread over the surface of a piece of these tets, (k,)."""
+    spread = [spread_force(hit.patch(body, tets), hit.peak) for hit in hits]
+    return PlacedForces(
+        indices(np.concatenate([each.tet for each in spread])),
+        floats(np.concatenate([each.weights for each in spread])),
+        floats(np.concatenate([each.force for each in spread])),
+    )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far the load of a piece rises: until the motion of what hits it is stored in the contacts and in the piece.
+
+All forces rise together, to a share s of their peaks by Hertz's law alone. Contacts then store E s^(5/3), and the
+piece, which is linear, U s². A pane that bends takes most of the energy, so that the force stays far below that of a
+solid block. Each crack makes it softer, and the load falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import scipy.optimize
+
+
+@dataclass(frozen=True)
+class ImpactEnergy:
+    """A piece while hits press on it.
+
+    Attributes:
+        budget: Energy of motion of the hits, of the contacts and of the piece together [J].
+        in_contacts: E, what contacts store at s = 1 [J], above 0.
+        in_piece: U, what the piece stores at s = 1 [J].
+        share: s by now.
+    """
+
+    budget: float
+    in_contacts: float
+    in_piece: float
+    share: float = 0.0
+
+    def stored(self, share: float) -> float:
+        """Returns E s^(5/3) + U s² [J]."""
+        return self.in_contacts * share ** (5.0 / 3.0) + self.in_piece * share**2
+
+    @property
+    def peak_share(self) -> float:
+        """The s at which all is stored."""
+        if not self.budget > 0.0:
+            return 0.0
+        most = (self.budget / self.in_contacts) ** 0.6
+        if not self.in_piece > 0.0:
+            return most
+        return float(scipy.optimize.brentq(lambda s: self.stored(s) - self.budget, 0.0, most, xtol=1e-14))
+
+    @property
+    def motion(self) -> float:
+        """What is left of the energy of motion [J]."""
+        return max(self.budget - self.stored(self.share), 0.0)
+
+    def at_share(self, share: float) -> ImpactEnergy:
+        """Returns the same where the load is a share s of the peak of Hertz's law."""
+        return ImpactEnergy(self.budget, self.in_contacts, self.in_piece, share)
+
+    def after_crack(self, in_piece: float) -> tuple[ImpactEnergy, float]:
+        """Returns the same when a crack has made the piece softer, and the energy that this has released [J].
+
+        Under one load a crack releases half of the work that the load does, which is as much as is stored more. The
+        load is that at which the crack went on, or less where the softer piece takes less.
+
+        Args:
+            in_piece: U by now [J].
+        """
+        share = min(self.share, ImpactEnergy(self.budget, self.in_contacts, in_piece).peak_share)
+        released = share**2 * max(in_piece - self.in_piece, 0.0)
+        return ImpactEnergy(self.budget - released, self.in_contacts, in_piece, share), released
