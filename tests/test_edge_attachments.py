@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,18 @@ from fixtures.bone_scenes import ball, limb
 from fixtures.edge_rows import KINDS, LOWER, SIDE, UPPER, body_of, drawn_edges, energy_of, nodal_forces, pair_of
 from fixtures.edge_rows import potential_of as potential_at
 from fixtures.fracture_specimens import breakable
+from fixtures.live_runs import drive
 from fixtures.rigid_bodies import BOX_CORNERS, BOX_TRIANGLES, centres, momenta, rigid_box, run_of
 from fixtures.scenes import Run, pose, rotation
 from fixtures.tet_meshes import bar
+from sinew.solver.live.live_run import LiveRun
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.attachment import FRAME, NOTHING, AttachedSurface, Attachment
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import Bone, Flesh
 from sinew.solver.scene.scene import Body, Fracture, Scene, Settings
+from sinew.solver.scene.tracks import NoTracks
 from sinew.solver.simulation.diagnostics.diagnose import diagnose
 from sinew.solver.simulation.simulation import Simulation
 
@@ -325,6 +329,24 @@ def test_flesh_on_edges_follows_a_bone_mesh(tmp_path: Path, motion: str) -> None
     assert active.points(x, tets)[0, 2] > 1.3
     problems = [found.problem.kind for found in diagnose(scene, run.tracks)]
     assert not [kind for kind in problems if "edge" in kind or "attachment" in kind]
+
+
+def test_an_empty_that_is_moved_live_pulls_a_body_along() -> None:
+    """Its edges begin where they were drawn, wherever the empty is then."""
+    track = "body.lower.attachment.0.matrix"
+    edge = np.array([[[0.0, 0.0, LOWER.ends], [0.0, 0.0, UPPER.ends]]])
+    body = body_of("rigid", LOWER, attachments=(Attachment(FRAME, "fixed", edges=edge),))
+    start = pose(rotation([0.0, 1.0, 0.0], 0.4), (1.0, 0.0, 0.5))
+    run = LiveRun(scene_of(body), NoTracks(), {track: start.tolist()})
+
+    def hand(step: int) -> list[Mapping[str, object]]:
+        return [
+            {"command": "set", "track": track, "value": (pose(None, (0.0, 0.0, 0.004 * (step + 1))) @ start).tolist()}
+        ]
+
+    samples = drive(run, 30, hand)
+    heights = [float(sample.positions["lower"][:, 2].min()) for sample in samples]
+    assert heights[0] == pytest.approx(0.0) and heights[30] == pytest.approx(0.12, abs=0.01)
 
 
 def test_a_resumed_bake_of_edges_that_broke_has_the_same_bytes(tmp_path: Path) -> None:
