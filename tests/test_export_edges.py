@@ -10,6 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+import bmesh
+
 from fixtures.blender_scenes import add_box, add_rig, fresh
 from fixtures.export_scenes import exported, refused
 from fixtures.fake_layout import FakeLayout
@@ -255,6 +257,28 @@ def _make_edges() -> set[str]:
     except RuntimeError as problem:
         assert "No vertex" in str(problem)
         return {"CANCELLED"}
+
+
+def test_make_edges_sees_what_is_selected_in_edit_mode_and_on_a_subdivided_body() -> None:
+    scene, box, _, row = tied_box()
+    box.modifiers.new("Smooth", "SUBSURF").levels = 1
+    box.modifiers.move(len(box.modifiers) - 1, 0)
+    bpy.context.view_layer.objects.active = box
+    row.edges = None
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    mesh = bmesh.from_edit_mesh(box.data)
+    corner = min(mesh.verts, key=lambda vertex: sum(vertex.co))
+    corner.select_set(True)
+    bmesh.update_edit_mesh(box.data)
+    assert "FINISHED" in bpy.ops.sinew.make_edges()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    (edge,) = row.edges.data.edges
+    first, last = (np.array(row.edges.data.vertices[v].co) for v in edge.vertices)
+    low = min((tuple(vertex.co) for vertex in box.data.vertices), key=sum)
+    distance = np.linalg.norm(first - low)
+    assert 0.05 < distance < 0.5, "at the smooth surface, and not at the corner of the cage"
+    np.testing.assert_allclose(last, [*first[:2], -3.0], atol=1e-6)
 
 
 def test_make_edges_ends_on_bones_and_empties() -> None:
