@@ -53,6 +53,8 @@ def test_stiffness_is_that_of_an_independent_code() -> None:
     u = u[: load.size].reshape(-1, 3)
     found = equilibrium_solver(solid).solve(load, 1e-10)
     assert found.relative_residual <= 1e-10
+    stored = solid.tet_energy(solid.corner_stress(found.displacements)).sum()
+    assert stored == pytest.approx(0.5 * np.einsum("ni,ni->", load, found.displacements), rel=1e-8)
     assert np.abs(found.displacements - u).max() < 1e-6 * np.abs(u).max()
     field[0].values[:] = u
     stress = law.gradient([field.extract()[0]])[0]  # at their four points of quadrature

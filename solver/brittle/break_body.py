@@ -92,12 +92,14 @@ class _LoadedPiece:
         hits: Number → hit.
         share: Of the peak by Hertz's law, the load on it by now.
         guess: Displacements of its tets to begin a solve with [m], (k, 10, 3), or None.
+        inherited: What its tets have stored as a part of a larger piece [J].
     """
 
     piece: Piece
     hits: dict[int, Hit]
     share: float = 0.0
     guess: Floats | None = None
+    inherited: float = 0.0
 
 
 @dataclass
@@ -165,6 +167,7 @@ def _crack_until_apart(
         tally.residual = max(tally.residual, stress.relative_residual)
         if energy is None:
             energy = _energy(loaded, stress)
+            tally.freed -= energy.budget - energy.in_contacts
         else:
             energy, released = energy.after_crack(stress.energy)
             tally.released += released
@@ -181,16 +184,15 @@ def _crack_until_apart(
         cracked, guess = CrackedMesh(cracked.body, parted.is_parted), stress.tet_displacements
         labels = cracked.piece[tets]
         if labels.min() < labels.max():
-            tally.freed += stress.energy * energy.share**2
             return cracked, _fallen_pieces(cracked, loaded, energy, stress, tally)
 
 
 def _energy(loaded: _LoadedPiece, stress: PieceStress) -> ImpactEnergy:
     """Returns what there is of energy when a piece begins to bear a load."""
-    impacts = [hit.impact for hit in loaded.hits.values()]
-    # where all of this is stored in contacts, they are at their peaks; what the piece has stored it has not got back
-    budget = sum(impact.energy for impact in impacts)
-    return ImpactEnergy(budget, budget, stress.energy, loaded.share)
+    in_contacts = sum(hit.impact.energy for hit in loaded.hits.values())
+    kept = min(stress.energy * loaded.share**2, loaded.inherited)
+    # where a hit's own energy is all in its contact, that is at its peak
+    return ImpactEnergy(in_contacts + kept, in_contacts, stress.energy, loaded.share)
 
 
 def _fallen_pieces(
@@ -212,11 +214,13 @@ def _fallen_pieces(
     rows = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     made = [(indices(tets[own]), piece_mass(cracked, indices(tets[own]))) for own in rows]
     pressing = {number: hit.on_pieces(body, made) for number, hit in later.items()}
+    stored = energy.share**2 * stress.solid.tet_energy(stress.corner_stress)
+    tally.freed += float(stored.sum())
     fallen = []
     for n, (own, mass) in enumerate(made):
         moved = RigidMotion(loaded.piece.mass.velocity_at(motion, mass.centre), motion.angular_velocity)
         hits = {number: on[n] for number, on in pressing.items() if n in on}
         share = max((hit.impact.force / hit.impact.peak_force for hit in hits.values()), default=0.0)
         guess = stress.tet_displacements[rows[n]] if hits else None
-        fallen.append(_LoadedPiece(Piece(own, mass, moved), hits, share, guess))
+        fallen.append(_LoadedPiece(Piece(own, mass, moved), hits, share, guess, float(stored[rows[n]].sum())))
     return fallen

@@ -87,6 +87,19 @@ class ElasticSolid:
             stress[:, i, :3] += pressure[:, None]
         return stress
 
+    def tet_energy(self, corner_stress: Floats) -> Floats:
+        """Returns what each tet has stored [J], (m,), for its `corner_stress`: ½ uᵀ K u is their sum."""
+        total = corner_stress.sum(axis=1)
+        # ∫ λᵢ λⱼ dV = V (1 + δᵢⱼ) / 20
+        density = self._stress_product(corner_stress).sum(axis=1) + self._stress_product(total)
+        return floats(self.weight / 40.0 * density)
+
+    def _stress_product(self, stress: Floats) -> Floats:
+        """Returns σ : ε of stresses, (…, 6), as (…)."""
+        squared = (stress * stress) @ np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+        trace = stress[..., :3].sum(axis=-1)
+        return np.asarray((squared - self.lam / (3.0 * self.lam + 2.0 * self.mu) * trace**2) / (2.0 * self.mu))
+
     def nodal_stress(self, corner_stress: Floats) -> Floats:
         """Returns the means over the tets at each corner of the mesh, by volume [Pa], (c, 6), of `corner_stress`."""
         weight = np.broadcast_to(self.weight[:, None], corner_stress.shape[:2])
