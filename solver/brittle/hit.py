@@ -81,7 +81,7 @@ class Hit:
         least = self.splinter_volume(body, all_tets)
         volumes = [float(body.volume[tets].sum()) for tets, _ in pieces]
         bearing = [n for n, volume in enumerate(volumes) if volume >= min(least, max(volumes))]
-        owner = np.full(len(body.tets), -1)
+        owner = np.full(len(body.tets), -1, np.int32)
         for n in bearing:
             owner[pieces[n][0]] = n
         for widened in WIDENINGS:
