@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -15,6 +17,7 @@ from sinew.solver.quasistatic.equilibrium_problem import EquilibriumProblem
 from sinew.solver.quasistatic.fixed_nodes import FixedNodes
 from sinew.solver.quasistatic.newton_iterate import NewtonIterate
 from sinew.solver.scene.scene import Collider
+from sinew.solver.simulation.flesh.pose_contact import PoseContact
 
 RNG = np.random.default_rng(23)
 LOAD = 10000.0  # [N]
@@ -139,3 +142,28 @@ def test_expectations_that_lead_uphill_are_dropped():
         directions.append(iterate.direction(scene.law, scene.X, 1e-10))
         assert np.sum(iterate.force * directions[-1]) > 0.0 and iterate.potentials.expected_forces() is None
     np.testing.assert_allclose(*directions, atol=1e-9 * np.abs(directions[0]).max())
+
+
+class Turning:
+    """Tracks of a ball that is turned and moved from time 0 to 1."""
+
+    def has(self, name):
+        return name.endswith(".matrix")
+
+    def sample(self, name, time):
+        pose, matrix = NOW if time > 0.5 else HERE, np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = pose[:3], pose[3]
+        return matrix
+
+
+def test_a_pose_has_the_contacts_of_the_one_before_where_their_collider_is_now():
+    scene, touching = touching_box()
+    x = scene.X - [0.0, 0.0, 0.06]
+    known = contacts_at(touching, x)
+    for time, pose in ((0.0, HERE), (1.0, NOW)):  # it stays, and it moves
+        contact = replace(scene.contact, colliders=())
+        found = PoseContact(contact, [ball()], [], Turning(), 0.0, time).at(x).carried
+        assert np.array_equal(found.point, known.point) and np.allclose(found.depth, known.depth)
+        np.testing.assert_allclose(found.place, known.place @ pose[:3].T + pose[3], atol=1e-12)
+        np.testing.assert_allclose(found.normal, known.normal @ pose[:3].T, atol=1e-12)
+    assert PoseContact(scene.contact, [], [], Turning(), 0.0, 1.0).at(x).carried is None

@@ -54,22 +54,25 @@ class PoseContact:
         places = self.contact.positions(x)
         sides = [sheet_sides(collider, pose, places) for collider, pose in self.before]
         penalty = contact_penalty_at_poses(self.contact, self.poses, sides)
-        penalty.carried = self._carried(x, places, sides)
+        penalty.carried = self._carried(penalty, x, places, sides)
         return penalty
 
-    def _carried(self, x: Floats, places: Floats, sides: list[np.ndarray]) -> CarriedContacts | None:
+    def _carried(
+        self, penalty: ContactPenalty, x: Floats, places: Floats, sides: list[np.ndarray]
+    ) -> CarriedContacts | None:
         """Returns the contacts with rigid colliders of the equilibrium before, x [m], (n, 3), for points at places."""
         count = len(self._felt)
         if not count:
             return None
-        poses = [pose for _, pose in self.before[:count]]
-        earlier = contact_penalty_at_poses(replace(self.contact, colliders=(*self._felt,)), poses, sides[:count])
+        poses, earlier = [pose for _, pose in self.before[:count]], penalty
+        if not all(map(np.array_equal, poses, self.poses)):
+            earlier = contact_penalty_at_poses(replace(self.contact, colliders=(*self._felt,)), poses, sides[:count])
         number = {collider.key: k for k, collider in enumerate(self._felt)}
         return CarriedContacts.concatenate(
             [
                 carried_contacts(each.point, places[each.point], each.normal, each.depth, poses[k], self.poses[k])
                 for each in earlier.collider_penetrations(x)
-                for k in (number[each.collider],)
+                if (k := number.get(each.collider)) is not None
             ]
         )
 
