@@ -313,7 +313,7 @@ def verdict(what: str, limit: float, frames: Frames, informed: Sequence[Informed
     return (
         f"{what}: {limit:.2g} s a frame. A frame that moves takes {frames.moving[0]:.2g} s, of which tangents and "
         f"conjugate gradients need {frames.moving_least:.2g}. One that is told its end to "
-        f"{100.0 * nearest.error:g} % of its motion, more than any start of Rejected ideas knows, takes {told:.2g} s, "
+        f"{100.0 * nearest.error:g} % of its motion, nearer than any rejected start, takes {told:.2g} s, "
         f"{told / limit:.2g} times the limit."
     )
 
