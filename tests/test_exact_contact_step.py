@@ -140,6 +140,14 @@ def test_a_plate_presses_a_body_and_arrives() -> None:
     assert run.state.x[:, 2].max() < 0.6 * 0.204
 
 
+def test_colliders_that_stand_still_have_arrived_however_the_step_goes() -> None:
+    bodies = [cube(2, at=(0.0, 0.0, 0.1005))]
+    velocities = np.full_like(bodies[0][0], -20.0)
+    run = ExactRun(bodies, [plate()], velocities=velocities, max_iterations=1)
+    report = run.step()
+    assert not report.converged and report.arrival == 1.0 and run.intersections == 0
+
+
 def test_what_two_plates_press_to_nothing_stops_them() -> None:
     run = ExactRun([cube(2, at=(0.0, 0.0, 0.102))], [plate(), plate(0.204)], max_iterations=60)
     arrivals = [report.arrival for report in squeeze(run, 1.2, 12)]

@@ -146,6 +146,16 @@ class PrescribedMotion:
     is_fixed: Bools
     target: Floats
 
+    def is_still(self, x: Floats, is_prescribed: Bools) -> bool:
+        """Returns whether nothing is told to move.
+
+        Args:
+            x: Nodes at the start [m], (n, 3).
+            is_prescribed: Which vertices are those of colliders, (v,).
+        """
+        stays = np.array_equal(self.start[is_prescribed], self.end[is_prescribed])
+        return stays and np.array_equal(self.target[self.is_fixed], x[self.is_fixed])
+
 
 class ExactContactStep:
     """The iterates of one step.
@@ -170,7 +180,8 @@ class ExactContactStep:
         """Begins where the step does, with what pairs remember of the step before."""
         self.potential, self.surfaces, self.motion = potential, surfaces, motion
         self.options, self.settings = options, settings
-        self.x, self.collider, self.arrival = potential.x0.copy(), motion.start.copy(), 0.0
+        self.x, self.collider = potential.x0.copy(), motion.start.copy()
+        self.arrival = 1.0 if motion.is_still(self.x, surfaces.tet < 0) else 0.0
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start = surfaces.positions(self.x, self.collider)
         gap = options.barrier.gap
