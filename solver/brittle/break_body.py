@@ -160,7 +160,7 @@ def _crack_until_apart(
 ) -> tuple[CrackedMesh, list[_LoadedPiece]]:
     """Returns the body when one piece of it has fallen apart or bears its load, and what has become of that piece."""
     tets, guess = loaded.piece.tets, loaded.guess
-    forces = forces_on_piece(cracked.body, tets, loaded.hits.values())
+    forces = forces_on_piece(cracked, tets, loaded.hits.values())
     energy: ImpactEnergy | None = None
     while True:
         stress = piece_stress(cracked, tets, forces, TOLERANCE, guess)
@@ -213,7 +213,7 @@ def _fallen_pieces(
     labels = cracked.piece[tets]
     rows = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     made = [(indices(tets[own]), piece_mass(cracked, indices(tets[own]))) for own in rows]
-    pressing = {number: hit.on_pieces(body, made) for number, hit in later.items()}
+    pressing = {number: hit.on_pieces(cracked, made) for number, hit in later.items()}
     stored = energy.share**2 * stress.solid.tet_energy(stress.corner_stress)
     tally.freed += float(stored.sum())
     fallen = []

@@ -11,6 +11,7 @@ import numpy as np
 from ..runtime.arrays import Floats, Indices, floats, indices
 from .brittle_body import BrittleBody
 from .contact_patch import MIN_POINTS, ContactPatch, contact_patch, spread_force
+from .cracked_mesh import CrackedMesh
 from .hertz_impact import HertzImpact
 from .inertia_relief import PlacedForces
 from .rigid_mass import RigidMass
@@ -32,6 +33,7 @@ class Hit:
         impact: The law of the force.
         other_inverse_mass: What the other body gives to 1 / m at the place [1/kg]; 0: nothing moves it.
         radius: Of the area of contact [m]; the force is spread over more where tets are larger.
+        is_on_cracks: Whether it presses on faces of cracks too, since what it pressed on before has come off.
     """
 
     tet: int
@@ -40,6 +42,7 @@ class Hit:
     impact: HertzImpact
     other_inverse_mass: float = 0.0
     radius: float = 0.0
+    is_on_cracks: bool = False
 
     @property
     def peak(self) -> PlacedForces:
@@ -51,9 +54,13 @@ class Hit:
         """Returns where it is [m], (3,)."""
         return floats(self.weights @ body.nodes[body.tets[self.tet]])
 
-    def patch(self, body: BrittleBody, tets: Indices, widened: float = 1.0) -> ContactPatch:
+    def patch(self, cracked: CrackedMesh, tets: Indices, widened: float = 1.0) -> ContactPatch:
         """Returns where it presses on a piece of these tets, (k,), within so many times its radius."""
-        row, face = np.nonzero(body.neighbours.tet[tets] < 0)
+        body = cracked.body
+        is_free = body.neighbours.tet[tets] < 0
+        if self.is_on_cracks:
+            is_free |= cracked.is_parted[tets]
+        row, face = np.nonzero(is_free)
         return contact_patch(body.nodes, body.tets, (tets[row], indices(face)), self.peak, widened * self.reach(body))
 
     def reach(self, body: BrittleBody) -> float:
@@ -67,16 +74,17 @@ class Hit:
         is_near = np.linalg.norm(middles - self.place(body), axis=1) < SPLINTER_SIZES * float(body.size[self.tet])
         return min(float(volume[is_near].sum()), MAX_SPLINTER_SHARE * float(volume.sum()))
 
-    def on_pieces(self, body: BrittleBody, pieces: Sequence[tuple[Indices, RigidMass]]) -> dict[int, Hit]:
+    def on_pieces(self, cracked: CrackedMesh, pieces: Sequence[tuple[Indices, RigidMass]]) -> dict[int, Hit]:
         """Returns what goes on pressing on the pieces of what it has pressed on: number of the piece → hit.
 
-        Splinters bear nothing: they are wedged in, and pass the force on to what is around. So the area widens until it
-        has part of a larger piece.
+        Splinters bear nothing: they are wedged in, and pass the force on to what is around and behind. So the area
+        widens until it has part of a larger piece, of its cracks too.
 
         Args:
-            body: While it was whole.
+            cracked: The body by now.
             pieces: Their tets, (k,), and masses.
         """
+        body = cracked.body
         all_tets = indices(np.concatenate([tets for tets, _ in pieces]))
         least = self.splinter_volume(body, all_tets)
         volumes = [float(body.volume[tets].sum()) for tets, _ in pieces]
@@ -85,8 +93,8 @@ class Hit:
         for n in bearing:
             owner[pieces[n][0]] = n
         for widened in WIDENINGS:
-            patch = self.patch(body, all_tets, widened)
-            own = patch.within(owner >= 0)
+            wider = replace(self, is_on_cracks=self.is_on_cracks or widened > 1.0)
+            own = wider.patch(cracked, all_tets, widened).within(owner >= 0)
             if len(own.tet) >= MIN_POINTS:
                 break
         total = float(own.nearness.sum())
@@ -97,7 +105,7 @@ class Hit:
             other = self.other_inverse_mass / share
             row = part.nearest()
             hit = replace(
-                self,
+                wider,
                 tet=int(part.tet[row]),
                 weights=part.weights[row],
                 other_inverse_mass=other,
@@ -110,9 +118,9 @@ class Hit:
         return {n: replace(hit, impact=hit.impact.on_part(1.0, hit.impact.mass / heavier)) for n, hit in made.items()}
 
 
-def forces_on_piece(body: BrittleBody, tets: Indices, hits: Iterable[Hit]) -> PlacedForces:
+def forces_on_piece(cracked: CrackedMesh, tets: Indices, hits: Iterable[Hit]) -> PlacedForces:
     """Returns the forces of hits at their peaks, spread over the surface of a piece of these tets, (k,)."""
-    spread = [spread_force(hit.patch(body, tets), hit.peak) for hit in hits]
+    spread = [spread_force(hit.patch(cracked, tets), hit.peak) for hit in hits]
     return PlacedForces(
         indices(np.concatenate([each.tet for each in spread])),
         floats(np.concatenate([each.weights for each in spread])),
