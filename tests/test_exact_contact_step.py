@@ -19,6 +19,7 @@ from sinew.solver.linalg.stencil_stiffness_assembly import (
     stencil_blocks,
 )
 from sinew.solver.mechanics.state import State
+from sinew.solver.mechanics.stretch_limit.limit_potential import make_limit_potential
 from sinew.solver.mesh.geometry.triangle_intersections import intersecting_triangles
 
 NO_GRAVITY = np.zeros(3)
@@ -71,13 +72,19 @@ def test_stencils_are_added_as_by_a_dense_matrix() -> None:
     np.testing.assert_allclose(out.ravel(), slope, atol=1e-12)
 
 
-def test_the_incremental_potential_has_the_gradient_that_it_says() -> None:
+@pytest.mark.parametrize("stretch", [np.inf, 1.05])
+def test_the_incremental_potential_has_the_gradient_that_it_says(stretch) -> None:
     rng, run = np.random.default_rng(1), ExactRun([cube(2)], [])
     model = run.model
     x0 = model.X @ rotation(0.4, (1.0, 2.0, 0.0)).T + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
-    potential = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace)
+    limit = make_limit_potential(model, np.full(model.tet_count, stretch))
+    potential = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace, limits=(limit,))
     x = x0 + 0.005 * rng.normal(size=x0.shape)
+    limited = float(limit.forces_at(x)[0].sum())
+    without = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace).value(x)
+    assert (limited > 0.0) == np.isfinite(stretch)
+    assert potential.value(x) == pytest.approx(without + 0.01**2 * limited, rel=1e-12)
     gradient, values = potential.derivatives(x)
     gradient, matrix = gradient.copy(), dense(model.pattern, values)
     for _ in range(5):
@@ -101,6 +108,22 @@ def test_two_jellies_fall_on_each_other_and_on_the_floor(kind) -> None:
     assert run.intersections == 0 and touched == {False, True}
     assert np.diff(run.energies).max() < 1e-9 * abs(run.energies[0])  # implicit Euler loses some
     assert run.state.x[:, 2].min() > 0.0
+
+
+def test_a_stretch_limit_stops_what_is_flung_out_and_gains_no_energy() -> None:
+    longest = {}
+    for stretch in (np.inf, 1.5):
+        nodes, tets = cube()
+        run = ExactRun([(nodes, tets)], [plate(-0.11)], velocities=nodes * [600.0, 0.0, 0.0], stretch=stretch)
+        lengths = []
+        for _ in range(30):
+            report = run.step(0.004)
+            assert report.converged
+            lengths.append(np.ptp(run.state.x[:, 0]) / 0.2)
+        longest[stretch] = max(lengths)
+        assert run.intersections == 0 and max(report.pairs for report in run.reports) > 0
+        assert np.diff(run.energies).max() < 1e-9 * abs(run.energies[0])
+    assert longest[np.inf] > 1.8 and 1.5 < longest[1.5] < 1.6
 
 
 @pytest.mark.parametrize("speed", [2.0, 10.0])

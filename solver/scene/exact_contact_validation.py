@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Exact contact can simulate so far: Soft Bodies with the default formulation, pins, springs, and colliders."""
+"""What Exact contact can simulate so far: Soft Bodies of the default formulation, and colliders without Thickness."""
 
 from __future__ import annotations
 
@@ -40,8 +40,6 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "a rigid core"
     if body.attachments or body.bindings:
         yield "attachments"
-    if body.stretch_limit is not None:
-        yield "a stretch limit"
     if body.surface_detail is not None:
         yield "Surface Detail"
     if body.pressure is not None:

@@ -50,7 +50,7 @@ def take_exact_step(
     if EXACT_PAIR_FIELD not in state.fields or surfaces.appears(tracks, part.begin, part.end):
         surfaces.check(bound, state, motion.start, part.begin)
     gravity, workspace = gravity_at(scene, tracks, part.end), simulation.solver_context.workspace(model)
-    potential = IncrementalPotential(model, state, gravity, part.dt, workspace, bounds.point_forces)
+    potential = IncrementalPotential(model, state, gravity, part.dt, workspace, bounds.point_forces, bounds.potentials)
     remembered = RememberedShear.from_state(state)
     report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered)
     if report.arrival < 1.0:
