@@ -44,8 +44,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     # solver/simulation/exact_contact/exact_surfaces.py
     "exact-contact-intersects": (
-        '"{name}" and "{other}" intersect at {time}, near {place}, so Exact contact cannot keep them apart.',
-        "Move them apart, let them pass through each other with a Collision Collection, or choose Fast as Contact.",
+        '"{name}" and "{other}" touch or intersect at {time}, near {place}, so Exact contact cannot keep them apart.',
+        "Move them apart, by a hair where they only touch, let them pass through each other with a Collision "
+        "Collection, or choose Fast as Contact.",
     ),
     "exact-contact-intersects-itself": (
         '"{name}" intersects itself at {time}, near {place}, so Exact contact cannot keep it apart.',
