@@ -14,8 +14,8 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.contact import Collision
-from sinew.solver.scene.material import Fracture
-from sinew.solver.scene.scene import Collider, Meshing, Scene, Settings
+from sinew.solver.scene.material import Fracture, Material
+from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
 from sinew.solver.simulation.simulation import Simulation
 
 EXACT = Settings(contact="exact", fps=50.0, substeps=2, frame_end=40)
@@ -83,6 +83,23 @@ def test_a_collider_that_leaves_no_room_ends_the_bake_with_a_sentence(tmp_path) 
         run.advance(20)
     assert failed.value.kind == "exact-contact-pinched"
     assert run.frame > 5  # it gets far
+
+
+def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
+    corners, faces = cube(1, 0.2)
+    _, first, number = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+    places, faces = corners[first], number.ravel()[faces].astype(np.int32)
+    soft = Material(youngs_modulus=2.0e4, density=1000.0, stiffness_damping=0.02)
+    body = Body(places - places.min(axis=0) + [0.0, 0.0, 0.002], faces, material=soft, meshing=Meshing(divisions=5))
+    run = Run(tmp_path, Scene((body,), (FLOOR,), EXACT))
+    built, surfaces = run.simulation.built, run.simulation.built.exact_contact.bound
+    own = surfaces.tet >= 0
+    assert len(places) == 8 < own.sum() and surfaces.mesh.point_area[own].sum() == pytest.approx(6 * 0.2**2)
+    run.advance(30)
+    z = built.contact_points
+    z = np.einsum("ka,ka->k", z.weights, run.simulation.state.x[built.model.tets[z.tet], 2])
+    assert z.min() > 0.0 and (z < 0.002).sum() > 16  # what is between the corners is not in the floor, either
+    assert not intersections(run)
 
 
 def test_what_intersects_at_the_start_is_named(tmp_path) -> None:

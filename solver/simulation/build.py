@@ -130,7 +130,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     if scene.settings.contact == EXACT_CONTACT:
         from .exact_contact.exact_surfaces import make_exact_surfaces
 
-        exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming)
+        exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points)
         built = replace(built, exact_contact=exact)
     if any(mesh.levels is not None for mesh in meshes):
         from .dynamic_refinement.scene_at_levels import start_levels

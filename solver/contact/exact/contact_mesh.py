@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...mesh.geometry.box_tree import LEAF_SIZE, BoxTree, build_box_tree
-from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 
 STACK_SIZE = 64
@@ -24,6 +24,7 @@ class ContactMesh:
         triangles: (t, 3).
         edges: Each once, the smaller vertex first, (e, 2).
         points: Vertices that are tested against triangles, (p,).
+        point_area: Their share of the surface, 0 for other vertices [m²], (n,).
         surface: Of each vertex, (n,).
         may_touch: Which surfaces are kept apart, symmetric; the diagonal says which from themselves, (s, s).
     """
@@ -32,6 +33,7 @@ class ContactMesh:
     triangles: Indices
     edges: Indices
     points: Indices
+    point_area: Floats
     surface: Indices
     may_touch: Bools
 
@@ -69,12 +71,35 @@ class TreeArrays(NamedTuple):
     order: Indices
 
 
-def make_contact_mesh(rest: Floats, triangles: Indices, surface: Indices, may_touch: Bools) -> ContactMesh:
-    """Returns the mesh of triangles, (t, 3), over vertices at rest [m], (n, 3); see `ContactMesh`."""
+def make_contact_mesh(
+    rest: Floats, triangles: Indices, surface: Indices, may_touch: Bools, point_area: Floats | None = None
+) -> ContactMesh:
+    """Returns the mesh of triangles, (t, 3), over vertices at rest [m], (n, 3); see `ContactMesh`.
+
+    Without `point_area`, each vertex has a third of its triangles, and those of no triangle are no points.
+    """
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     edges = np.unique(sides, axis=0).astype(np.int32)
-    points = np.unique(triangles).astype(np.int32)
-    return ContactMesh(rest, triangles, edges, points, surface, may_touch)
+    shares = vertex_areas(rest, triangles)
+    is_point = np.zeros(len(rest), bool)
+    is_point[triangles] = True
+    if point_area is not None:
+        shares, is_point = point_area, is_point | (point_area > 0.0)
+    points = np.flatnonzero(is_point).astype(np.int32)
+    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch)
+
+
+def vertex_areas(rest: Floats, triangles: Indices) -> Floats:
+    """Returns a third of the triangles of each vertex [m²], (n,)."""
+    third = triangle_areas(rest, triangles) / 3.0
+    return floats(np.bincount(triangles.ravel(), np.repeat(third, 3), len(rest)))
+
+
+def triangle_areas(rest: Floats, triangles: Indices) -> Floats:
+    """Returns areas of triangles [m²], (t,)."""
+    corners = rest[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return 0.5 * np.linalg.norm(normals, axis=1)
 
 
 def close_pairs(mesh: ContactMesh, start: Floats, end: Floats, reach: float) -> ClosePairs:

@@ -23,7 +23,7 @@ from .closest_features import (
     triangle_parameter_count,
 )
 from .conservative_advancement import EDGE_EDGE, POINT_TRIANGLE
-from .contact_mesh import ClosePairs, ContactMesh
+from .contact_mesh import ClosePairs, ContactMesh, triangle_areas
 from .distance_energy_hessian import fill_distance_energy_factors
 from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives, mollifier, mollifier_threshold
 from .semidefinite_projection import project_semidefinite
@@ -77,19 +77,17 @@ class PairDerivatives(NamedTuple):
 def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, PairStencils]:
     """Returns pairs of points and triangles, and of edges, with their areas.
 
-    A point has a third of its triangles, and an edge a third of those beside it. Two edges have the smaller area: large
-    faces of a collider do not make a small body stiff.
+    An edge has a third of the triangles beside it, but no more than either end, which has less where a large face has
+    further points. Two edges have the smaller area: large faces of a collider do not make a small body stiff.
     """
-    corners = mesh.rest[mesh.triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    third = np.linalg.norm(normals, axis=1) / 6.0
-    point_area = np.bincount(mesh.triangles.ravel(), np.repeat(third, 3), len(mesh.rest))
+    third = triangle_areas(mesh.rest, mesh.triangles) / 3.0
     count = np.int64(len(mesh.rest))
     sides = np.sort(mesh.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1).astype(np.int64)
     numbers = mesh.edges[:, 0].astype(np.int64) * count + mesh.edges[:, 1]
     edge_area = np.bincount(
         np.searchsorted(numbers, sides[:, 0] * count + sides[:, 1]), np.repeat(third, 3), len(numbers)
     )
+    edge_area = np.minimum(edge_area, mesh.point_area[mesh.edges].min(axis=1, initial=np.inf))
     edges = pairs.edge_edge.reshape(-1, 2).astype(np.int64)
     area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).min(axis=1)
     thresholds = np.empty(len(pairs.edge_edge))
@@ -98,7 +96,7 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
         PairStencils(
             POINT_TRIANGLE,
             pairs.point_triangle,
-            point_area[pairs.point_triangle[:, 0]],
+            mesh.point_area[pairs.point_triangle[:, 0]],
             np.zeros(len(pairs.point_triangle)),
         ),
         PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds),

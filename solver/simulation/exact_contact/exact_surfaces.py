@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The surfaces of a scene that Exact contact keeps apart: render meshes of bodies, and colliders."""
+"""The surfaces of a scene that Exact contact keeps apart: render meshes of bodies, points on them, and colliders.
+
+A render mesh may have faces much larger than tets: a cube has eight vertices. By these alone it would stand on its
+corners, whatever it has between them. So contact points on large faces are kept out of other surfaces, too.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ import numpy as np
 
 from ...contact.colliders.deforming_collider import DeformingCollider, is_active
 from ...contact.colliders.rigid_colliders import BuiltCollider
+from ...contact.detection.contact_sample_points import ContactPoints
 from ...contact.exact.barriers import LOGARITHMIC
 from ...contact.exact.conservative_advancement import SafeDistance
-from ...contact.exact.contact_mesh import make_contact_mesh
+from ...contact.exact.contact_mesh import make_contact_mesh, vertex_areas
 from ...contact.exact.contact_potential import ContactBarrier
 from ...integrators.exact_contact.exact_contact_step import BoundSurfaces, ExactContactOptions, PrescribedMotion
 from ...mechanics.model import Model
@@ -22,9 +27,9 @@ from ...mesh.geometry.triangle_intersections import surface_intersections
 from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.welding import weld
 from ...mesh.tet_mesh import TetMesh
-from ...runtime.arrays import Bools, Floats, Indices, indices
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.errors import BadInput
-from ...scene.scene import Scene
+from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 
 GAP_SHARE = 0.02  # of the smallest tet size: distance below which surfaces are pushed apart
@@ -41,12 +46,12 @@ AnyCollider = BuiltCollider | DeformingCollider
 
 @dataclass(frozen=True, eq=False)
 class ExactSurfaces:
-    """All surfaces of a scene; bodies come first, then colliders that do not deform, then those that do.
+    """All surfaces of a scene: bodies, points on large faces of each, colliders that do not deform, those that do.
 
     Attributes:
         bound: The surfaces, v vertices.
         options: How steps are solved.
-        keys, names: Of the surfaces, (s,).
+        names: Of the surfaces, (s,).
         vertex_start: First vertex of each, (s + 1,).
         colliders, deforming: The colliders.
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
@@ -54,7 +59,6 @@ class ExactSurfaces:
 
     bound: BoundSurfaces
     options: ExactContactOptions
-    keys: tuple[str, ...]
     names: tuple[str, ...]
     vertex_start: tuple[int, ...]
     colliders: tuple[BuiltCollider, ...]
@@ -77,7 +81,7 @@ class ExactSurfaces:
             held: Which nodes are held, (n,), None: none, and where these end [m], (n, 3).
         """
         ends, inactive = (self.local.copy(), self.local.copy()), []
-        first = len(self.keys) - len(self.colliders) - len(self.deforming)
+        first = len(self.names) - len(self.colliders) - len(self.deforming)
         for surface, collider in enumerate(self.all_colliders, first):
             own = slice(self.vertex_start[surface], self.vertex_start[surface + 1])
             if not is_active(collider.key, tracks, begin, end):
@@ -120,9 +124,10 @@ class ExactSurfaces:
         """
         y, mesh = bound.positions(state.x, start), bound.mesh
         parts, of_triangle = {}, mesh.surface[mesh.triangles[:, 0]]
-        for surface in range(len(self.keys)):
+        for surface in range(len(self.names)):
             own = slice(self.vertex_start[surface], self.vertex_start[surface + 1])
-            parts[str(surface)] = y[own], indices(mesh.triangles[of_triangle == surface] - own.start)
+            if (of_triangle == surface).any():
+                parts[str(surface)] = y[own], indices(mesh.triangles[of_triangle == surface] - own.start)
         for found in surface_intersections(parts):
             one, other = (int(surface) for surface in found.surfaces)
             if not mesh.may_touch[one, other]:
@@ -141,6 +146,7 @@ def make_exact_surfaces(
     model: Model,
     colliders: Sequence[BuiltCollider],
     deforming: Sequence[DeformingCollider],
+    points: Sequence[ContactPoints],
 ) -> ExactSurfaces:
     """Returns the surfaces of a scene.
 
@@ -149,40 +155,34 @@ def make_exact_surfaces(
         meshes, bindings: Of the bodies: tets, and render vertices in these.
         model: Of all bodies.
         colliders, deforming: Those that do not deform, and those that do.
+        points: Contact points of the bodies: render vertices that faces use, then those on large faces.
     """
-    vertices, triangles, tets, weights, first = [], [], [], [], 0
-    starts = [0]
     others: tuple[AnyCollider, ...] = (*colliders, *deforming)
-    for number, (body, binding) in enumerate(zip(scene.bodies, bindings, strict=True)):
-        faces = _welded_faces(body.vertices, body.triangles, body.name)
-        vertices.append(body.vertices)
-        triangles.append(faces + first)
-        tets.append(binding.tet + model.bodies[number].tets.start)
-        weights.append(binding.weights)
-        first += len(body.vertices)
-        starts.append(first)
-    span = np.concatenate(vertices)
-    size = PLANE_SIZE * float(np.ptp(span, axis=0).max())
-    for collider in others:
-        corners, faces = _collider_mesh(collider, scene, size)
-        vertices.append(corners)
-        triangles.append(_welded_faces(corners, faces, collider.name) + first)
-        tets.append(np.full(len(corners), -1, np.int32))
-        weights.append(np.zeros((len(corners), 4)))
-        first += len(corners)
-        starts.append(first)
-    rest, tet = np.concatenate(vertices), indices(np.concatenate(tets))
+    size = PLANE_SIZE * float(np.ptp(np.concatenate([body.vertices for body in scene.bodies]), axis=0).max())
+    parts = []
+    for number, (body, binding, own) in enumerate(zip(scene.bodies, bindings, points, strict=True)):
+        parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own))
+    parts += [_part_of_points(body, own, model) for body, own in zip(scene.bodies, points, strict=True)]
+    parts += [_collider_part(collider.name, *_collider_mesh(collider, scene, size)) for collider in others]
+    starts = [0, *np.cumsum([len(part.vertices) for part in parts], dtype=np.int64).tolist()]
+    triangles = [part.triangles + first for part, first in zip(parts, starts[:-1], strict=True)]
+    rest, tet, area = (np.concatenate([getattr(part, name) for part in parts]) for name in ("vertices", "tet", "area"))
+    tet, weights = indices(tet), np.concatenate([part.weights for part in parts])
     surface = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-    mesh = make_contact_mesh(rest, indices(np.concatenate(triangles)), indices(surface), _may_touch(scene, others))
+    count = len(scene.bodies)
+    bodies, rest_of = np.arange(count, dtype=np.int64), np.arange(count, count + len(others), dtype=np.int64)
+    as_whose = np.concatenate([bodies, bodies, rest_of])  # points touch and rub what their body does
+    may_touch = _may_touch(scene, others)[np.ix_(as_whose, as_whose)]
+    may_touch[bodies, count + bodies] = may_touch[count + bodies, bodies] = False
+    mesh = make_contact_mesh(rest, indices(np.concatenate(triangles)), indices(surface), may_touch, floats(area))
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
-    bound = BoundSurfaces(mesh, tet, nodes, np.concatenate(weights), _friction(scene, others))
+    bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
     gap = _gap(scene, meshes)
     barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(model))
     return ExactSurfaces(
         bound=bound,
         options=ExactContactOptions(barrier, SafeDistance(0.0, KEPT_SHARE), TOLERANCE_SHARE * gap),
-        keys=(*(body.key for body in scene.bodies), *(collider.key for collider in others)),
-        names=(*(body.name for body in scene.bodies), *(collider.name for collider in others)),
+        names=(*(body.name for body in (*scene.bodies, *scene.bodies)), *(collider.name for collider in others)),
         vertex_start=tuple(starts),
         colliders=tuple(colliders),
         deforming=tuple(deforming),
@@ -190,14 +190,60 @@ def make_exact_surfaces(
     )
 
 
-def _welded_faces(vertices: Floats, triangles: Indices, name: str) -> Indices:
-    """Returns faces with one vertex for all at one place, and without those that have no area then, (t, 3)."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A surface before all are joined.
+
+    Attributes:
+        vertices: At rest [m], (v, 3).
+        triangles: (t, 3).
+        tet, weights: The tet of each vertex, −1 for colliders, (v,), and barycentric weights in it, (v, 4).
+        area: Share of the surface of each vertex [m²], (v,).
+    """
+
+    vertices: Floats
+    triangles: Indices
+    tet: Indices
+    weights: Floats
+    area: Floats
+
+
+def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> _Part:
+    """Returns the render mesh of a body, whose vertices share its surface with its further contact points."""
+    faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
+    used = np.unique(body.triangles)
+    area = floats(np.bincount(representative[used], points.area[: len(used)], len(body.vertices)))
+    return _Part(body.vertices, faces, tet, weights, area)
+
+
+def _part_of_points(body: Body, points: ContactPoints, model: Model) -> _Part:
+    """Returns the contact points of a body that are no render vertices."""
+    further = points.select(slice(len(np.unique(body.triangles)), None))
+    places = np.einsum("ka,kai->ki", further.weights, model.X[model.tets[further.tet]])
+    return _Part(places, np.zeros((0, 3), np.int32), further.tet, further.weights, further.area)
+
+
+def _collider_part(name: str, vertices: Floats, triangles: Indices) -> _Part:
+    faces, _ = _welded_faces(vertices, triangles, name)
+    count = len(vertices)
+    return _Part(vertices, faces, np.full(count, -1, np.int32), np.zeros((count, 4)), vertex_areas(vertices, faces))
+
+
+def _welded_faces(vertices: Floats, triangles: Indices, name: str) -> tuple[Indices, Indices]:
+    """Welds vertices at one place.
+
+    Returns:
+        The faces without those that have no area then, (t, 3), and the vertex that stands for each, (n,).
+    """
     surface = make_surface(vertices, triangles, name)
     numbers = weld(surface)
     corners, place = surface.triangles.ravel(), numbers.ravel()
     _, first = np.unique(place, return_index=True)
-    faces = corners[first][place].reshape(-1, 3)
-    return indices(faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)])
+    welded = corners[first][place]
+    representative = np.arange(len(vertices), dtype=np.int64)
+    representative[corners] = welded
+    faces = welded.reshape(-1, 3)
+    return indices(faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]), indices(representative)
 
 
 def _collider_mesh(collider: AnyCollider, scene: Scene, size: float) -> tuple[Floats, Indices]:
