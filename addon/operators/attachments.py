@@ -9,9 +9,9 @@ import bpy
 
 from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.surface_attachment_settings import ATTACHMENT_KIND, ATTACHMENT_REACH, FIXED
-from ..export.edge_places import edge_places
+from ..export.new_edge_ends import new_edge_ends
 from ..export.rest_frame_meshes import modeled_meshes
-from ..objects import fascia, new_attachments, new_edges, role_checks, roles
+from ..objects import fascia, new_attachment_edges, new_attachments, role_checks, roles
 from ..objects.attachment_rows import is_without_target, row_about_armature
 from ..properties.property_factory import make_property
 from ..properties.role_definitions import BODY, BONE, COLLIDER, WRAP
@@ -130,8 +130,8 @@ class SINEW_OT_make_edges(bpy.types.Operator):
         rows, index = obj.sinew.attachments, obj.sinew.attachments_index
         if not 0 <= index < len(rows) or is_without_target(rows[index]):
             raise BadInput("attachment-without-target", name=obj.name)
-        begins, ends = edge_places(context.scene, obj, rows[index])
-        count = new_edges.add_edges(obj, rows[index], begins, ends)
+        begins, ends = new_edge_ends(context.scene, obj, rows[index])
+        count = new_attachment_edges.add_edges(obj, rows[index], begins, ends)
         drawn = f"Drew {count} edges" if count != 1 else "Drew an edge"
         self.report({"INFO"}, f'{drawn} in "{rows[index].edges.name}"')
         return {"FINISHED"}

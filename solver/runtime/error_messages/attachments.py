@@ -128,7 +128,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         'The edges of an attachment of "{name}" have ends that are no places.',
         "Check the modifiers and shape keys of the mesh of edges.",
     ),
-    # addon/export/edge_places.py
+    # addon/export/new_edge_ends.py
     "edges-from-nothing": (
         'No vertex of "{name}" is selected at which an edge could begin.',
         "Select vertices in Edit Mode, and press Make Edges again.",

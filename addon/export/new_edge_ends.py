@@ -11,11 +11,11 @@ from ...solver.runtime.errors import BadInput
 from ...solver.scene.settings.surface_attachment_settings import TO_BONE, TO_OBJECT
 from ..evaluation.matrix_units import transform_points
 from ..objects.attachment_rows import row_surfaces
-from ..objects.new_edges import nearest_places
+from ..objects.new_attachment_edges import nearest_places
 from .rest_frame_meshes import modeled_meshes
 
 
-def edge_places(scene: bpy.types.Scene, obj: bpy.types.Object, row: bpy.types.PropertyGroup) -> tuple[Floats, Floats]:
+def new_edge_ends(scene: bpy.types.Scene, obj: bpy.types.Object, row: bpy.types.PropertyGroup) -> tuple[Floats, Floats]:
     """Returns the ends of an edge from each selected vertex of a body, world [Blender units], (k, 3) each.
 
     The other one is at the nearest place of the target: of its surface, of the line of a bone, or at an empty.
