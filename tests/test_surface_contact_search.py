@@ -212,6 +212,24 @@ def test_further_looks_find_what_a_first_one_finds():
         assert np.isin(alone.point[pushed], again.point).all()
 
 
+def test_what_is_known_is_where_a_search_finds_it_and_nothing_is_added():
+    rng = np.random.default_rng(4)
+    skins, end = drop(rng)
+    search = PointTriangleSearch(skins, skins.rest)
+    assert not len(search.find_known(end))
+    first = search.find(end)
+    assert len(first) > 40
+    other = np.where((skins.surface_of == 3)[:, None], skins.rest, end + 1e-3)  # the uppermost stays behind
+    known, pairs = search.find_known(other), search.pairs
+    assert 0 < len(known) < len(first) and np.isin(known.id, first.id).all() and search.pairs is pairs
+    again = search.find(other)
+    found = np.searchsorted(again.id, known.id)
+    unmoved = again.triangle[found] == known.triangle  # contacts that do not push move where the search finds them
+    assert unmoved.sum() > 20
+    for name in ("id", "point", "place", "normal", "gap", "side"):
+        np.testing.assert_array_equal(getattr(known, name)[unmoved], getattr(again, name)[found[unmoved]])
+
+
 @pytest.mark.parametrize("moved", [[0], [1, 3], [0, 2, 3]])
 def test_only_what_leaves_its_margin_is_searched_again(moved, monkeypatch):
     """Pairs are those of a whole search of the same paths, where pieces that stay in their margins keep theirs."""

@@ -300,14 +300,14 @@ class ContactStep:
             return NO_ROTATIONS
         return self.surfaces.triangle_rotations(contacts.triangle[rigid_count:])
 
-    def _find(self, end: Floats) -> ContactSet:
-        """Returns the contacts of all points if nodes move to `end` [m], (n, 3)."""
+    def _find(self, end: Floats, is_known: bool = False) -> ContactSet:
+        """Returns the contacts if nodes move to `end` [m], (n, 3); between surfaces none that are new if `is_known`."""
         contacts = [self._find_with_collider(number, pose, end) for number, pose in enumerate(self.collider_poses)]
         if self.is_fixed is not None:  # what is wholly fixed goes where it is prescribed, through colliders too
             tets = [self.model.tets[self.points.tet[each.id % self.point_count]] for each in contacts]
             contacts = [each.select(~self.is_fixed[of].all(axis=1)) for each, of in zip(contacts, tets, strict=True)]
         if self.surfaces:
-            contacts.append(self.surfaces.find(end))
+            contacts.append(self.surfaces.find_known(end) if is_known else self.surfaces.find(end))
         return ContactSet.concatenate(contacts)
 
     def _find_with_collider(self, number: int, pose: ColliderPose, end: Floats) -> ContactSet:

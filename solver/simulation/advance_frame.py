@@ -285,10 +285,12 @@ def _largest_by_body(name: str, steps: list[dict[str, float]]) -> dict[str, dict
 
 def render_positions(built: AssembledScene, state: State) -> dict[str, Floats]:
     """Returns the render vertices of every body [m], (n, 3), by its key."""
-    positions = {}
+    positions, binding, end = {}, built.joint_binding, 0
+    every = np.empty((len(binding.tet), 3))
+    interpolate(state.x, built.model.tets, binding, every)
     for number, body in enumerate(built.bodies):
-        out = np.empty((len(body.binding.tet), 3))
-        interpolate(state.x, built.model.tets[body.range.tets], body.binding, out)
+        begin, end = end, end + len(body.binding.tet)
+        out = every[begin:end]
         for pins in built.pins:
             if pins.body == number:
                 pins.apply_correction(state, out)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -22,7 +23,7 @@ from ..mechanics.plasticity import PlasticBody
 from ..mechanics.state import State
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
-from ..runtime.arrays import Floats, Indices
+from ..runtime.arrays import Floats, Indices, indices
 from ..runtime.errors import SinewError
 from .dynamic_refinement.body_levels import BodyLevels
 from .features.feature import AnyFeature, BuildInputs, Feature, find_feature
@@ -37,6 +38,9 @@ if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
     from .exact_contact.exact_surfaces import ExactSurfaces
     from .flesh import FleshBodies
+
+
+NO_TETS, NO_WEIGHTS = np.zeros(0, np.int32), np.zeros((0, 4))
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,15 @@ class AssembledScene:
         """Returns for `model/KEY.npz` the attachment that binds each node of the body with these nodes, −1 for none."""
         own = self.bound_attachment[nodes]
         return {"bound_attachment": own} if (own >= 0).any() else {}
+
+    @functools.cached_property
+    def joint_binding(self) -> Binding:
+        """The render vertices of all bodies, one after the other, in the tets of the model."""
+        tets = [body.binding.tet + body.range.tets.start for body in self.bodies]
+        weights = [body.binding.weights for body in self.bodies]
+        if len(weights) == 1:
+            return Binding(indices(tets[0]), weights[0])
+        return Binding(indices(np.concatenate([NO_TETS, *tets])), np.concatenate([NO_WEIGHTS, *weights]))
 
     @property
     def stored(self) -> AssembledScene:

@@ -23,7 +23,10 @@ def predict_positions(x, v, dt, gravity_scale, gravity, without_gravity, with_gr
 
 
 def find_predicted_contacts(
-    find: Callable[[Floats], ContactSet], previous: PersistentContacts, with_gravity: Floats, without_gravity: Floats
+    find: Callable[[Floats, bool], ContactSet],
+    previous: PersistentContacts,
+    with_gravity: Floats,
+    without_gravity: Floats,
 ) -> ContactSet:
     """Returns the contacts of predicted positions, and those that pushed before and that gravity alone would end.
 
@@ -31,14 +34,15 @@ def find_predicted_contacts(
     with what presses: the first solve would throw it up otherwise, and the next ones have to bring it back.
 
     Args:
-        find: Returns the contacts if nodes move to positions [m], (n, 3).
+        find: Returns the contacts if nodes move to positions [m], (n, 3); with True, between surfaces those alone that
+            the step before had, or that it has found before.
         previous: Contacts of the step before.
         with_gravity, without_gravity: See `predict_positions`.
     """
-    found, pushed = find(with_gravity), previous.id[previous.force > 0.0]
+    found, pushed = find(with_gravity, False), previous.id[previous.force > 0.0]
     ended = pushed[~ids_among(pushed, found.id)]
     if not len(ended):
         return found
-    again = find(without_gravity)
+    again = find(without_gravity, True)
     both = ContactSet.concatenate([found, again.select(ids_among(again.id, ended))])
     return both.select(np.argsort(both.id, kind="stable"))

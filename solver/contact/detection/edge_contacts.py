@@ -63,7 +63,14 @@ class EdgeContacts:
 
     def find(self, end: Floats) -> ContactSet:
         """Returns the contacts if the vertices of surfaces move to `end` [m], (v, 3)."""
-        found = self.search.find(np.concatenate([end, self.collider_surfaces.corners_end]))
+        return self._contact_set(self.search.find(np.concatenate([end, self.collider_surfaces.corners_end])))
+
+    def find_known(self, end: Floats) -> ContactSet:
+        """Returns what `find` does, of contacts of the step before and of earlier searches alone."""
+        return self._contact_set(self.search.find_known(np.concatenate([end, self.collider_surfaces.corners_end])))
+
+    def _contact_set(self, found: EdgeEdgeContacts) -> ContactSet:
+        """Returns pairs of edges as contacts."""
         is_kept = self.is_movable[found.a] | self.is_movable[found.b]
         is_deep = found.gap < -MAX_CROWDED_DEPTH * self.edges.size[found.b]
         released = np.flatnonzero(self.is_prescribed[found.a] & is_deep & ~self.edges.is_of_sheet[found.b])

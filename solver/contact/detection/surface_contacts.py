@@ -49,6 +49,9 @@ class SurfaceSearch(Protocol):
     def find(self, end: Floats) -> PointTriangleContacts:
         """Returns the contacts."""
 
+    def find_known(self, end: Floats) -> PointTriangleContacts:
+        """Returns those of them that the step before had, or earlier searches of this step."""
+
 
 class SurfaceSearchFactory(Protocol):
     """Begins the search of a step."""
@@ -116,7 +119,19 @@ class SurfaceContacts:
                 return no_surface_contacts()
             self._begin_search()
         end = self._vertex_positions(x, self.collider_surfaces.end)
-        found = self.search.find(end)
+        contacts = self._contact_set(self.search.find(end))
+        return ContactSet.concatenate([contacts, self.edges.find(end)]) if self.edges else contacts
+
+    def find_known(self, x: Floats) -> ContactSet:
+        """Returns what `find` does, of contacts of the step before and of earlier searches alone."""
+        if not self.has_begun:
+            return no_surface_contacts()
+        end = self._vertex_positions(x, self.collider_surfaces.end)
+        contacts = self._contact_set(self.search.find_known(end))
+        return ContactSet.concatenate([contacts, self.edges.find_known(end)]) if self.edges else contacts
+
+    def _contact_set(self, found: PointTriangleContacts) -> ContactSet:
+        """Returns points on triangles as contacts, without those of which nothing moves."""
         normal = np.where(self.is_prescribed[found.point, None], -found.normal, found.normal)
         contacts = ContactSet(
             found.id + self.id_offset,
@@ -129,8 +144,7 @@ class SurfaceContacts:
         )
         is_kept = self.is_movable[found.point] | self.is_movable[self.surfaces.triangles[found.triangle]].any(axis=1)
         is_kept &= ~is_released(self.surfaces, found, self.x, self.start, self.is_prescribed)
-        contacts = contacts if is_kept.all() else contacts.select(is_kept)
-        return ContactSet.concatenate([contacts, self.edges.find(end)]) if self.edges else contacts
+        return contacts if is_kept.all() else contacts.select(is_kept)
 
     @property
     def first_edge_id(self) -> int:

@@ -145,6 +145,13 @@ class CollisionSurfaces:
         return lever
 
     @functools.cached_property
+    def largest_size(self) -> Floats:
+        """The largest `size` of a vertex of each surface [m], (s,); 0 of those without vertices."""
+        size = np.zeros(len(self))
+        np.maximum.at(size, self.surface_of, self.size)
+        return size
+
+    @functools.cached_property
     def arrays(self) -> SurfaceArrays:
         """The surfaces as kernels take them."""
         return SurfaceArrays(*(getattr(self, name) for name in SurfaceArrays._fields))

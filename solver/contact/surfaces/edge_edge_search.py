@@ -120,6 +120,14 @@ class EdgeEdgeSearch:
         is_active = end_gap < self.tracked.shift
         if len(self.pairs[0]) and self._add_new(self._find_crossings(end, is_active), end, is_active):
             normal, gap, end_gap = self._planes(self.tracked, end)
+        return self._near_contacts(normal, gap, end_gap)
+
+    def find_known(self, end: Floats) -> EdgeEdgeContacts:
+        """Returns what `find` does, of contacts of the step before and of earlier searches alone."""
+        return self._near_contacts(*self._planes(self.tracked, end))
+
+    def _near_contacts(self, normal: Floats, gap: Floats, end_gap: Floats) -> EdgeEdgeContacts:
+        """Returns the tracked contacts that are near at the end; for arguments see `_planes`."""
         tracked = self.tracked
         is_near = np.flatnonzero(end_gap < tracked.shift + MAX_PERSISTENT_GAP * self.edges.size[tracked.b])
         id = self._key(tracked.a[is_near], tracked.b[is_near]) * MAX_CONTACTS_PER_SURFACE + tracked.slot[is_near]

@@ -102,9 +102,17 @@ class PointTriangleSearch:
             self._replace(replaced[old], found.select(old))
             self.tracked = self.tracked.extend(found.select(new), len(surfaces))
             normal, gap, end_gap = self._planes(self.tracked, end)
+        return self._near_contacts(normal, gap, end_gap)
+
+    def find_known(self, end: Floats) -> PointTriangleContacts:
+        """Returns what `find` does, of contacts of the step before and of earlier searches alone."""
+        return self._near_contacts(*self._planes(self.tracked, end))
+
+    def _near_contacts(self, normal: Floats, gap: Floats, end_gap: Floats) -> PointTriangleContacts:
+        """Returns the tracked contacts that are near at the end; for arguments see `_planes`."""
         # a point may come out of an overlap faster than its contact allows, and is still inside then
-        is_near = end_gap < np.maximum(self.tracked.shift, 0.0) + MAX_PERSISTENT_GAP * surfaces.size[self.tracked.point]
-        return _make_contacts(surfaces, self.tracked, np.flatnonzero(is_near), normal, gap)
+        reach = np.maximum(self.tracked.shift, 0.0) + MAX_PERSISTENT_GAP * self.surfaces.size[self.tracked.point]
+        return _make_contacts(self.surfaces, self.tracked, np.flatnonzero(end_gap < reach), normal, gap)
 
     def gather(self, end: Floats) -> None:
         """Finds candidate pairs of points and triangles, if vertices end near `end` [m], (v, 3)."""

@@ -10,7 +10,6 @@ corners.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,49 +73,55 @@ class TreeBoxes(NamedTuple):
 
 def make_trees(rest: Floats, triangles: Indices, piece: Indices, pieces: int) -> SurfaceTrees:
     """Returns the trees of pieces, by vertices at rest [m], (v, 3), triangles, (t, 3), and their pieces, (t,)."""
-    starts, orders = [0], [np.zeros(0, np.int32)]
-    corners, by_piece = rest[triangles], np.argsort(piece, kind="stable")
-    middle = 0.5 * (corners.min(axis=1) + corners.max(axis=1))
-    firsts = np.searchsorted(piece[by_piece], np.arange(pieces + 1, dtype=np.int64)).tolist()
-    for first, last in itertools.pairwise(firsts):
-        own = by_piece[first:last]
-        slots = _slot_triangles(middle[own])
-        starts.append(starts[-1] + len(slots) // 2)
-        orders.append(np.where(slots >= 0, np.append(own, -1)[slots], -1).astype(np.int32))
+    corners = rest[triangles]
+    middle, count = 0.5 * (corners.min(axis=1) + corners.max(axis=1)), np.bincount(piece, minlength=pieces)
+    leaves = np.ones(pieces, np.int64)
+    while (is_full := leaves * LEAF_SIZE < count).any():
+        leaves[is_full] *= 2
+    start = np.append(0, np.cumsum(2 * leaves, dtype=np.int64))
+    slot_triangle = np.full(2 * int(start[-1]), -1, np.int32)
+    for number in np.unique(leaves[count > 0]).tolist():  # pieces of equally large trees at once
+        own = np.flatnonzero((leaves == number) & (count > 0))
+        triangle = np.flatnonzero((leaves == number)[piece])
+        triangle = triangle[np.argsort(piece[triangle], kind="stable")]
+        slots = _slot_triangles(middle[triangle], count[own], number)
+        at = 2 * start[own][:, None] + np.arange(LEAF_SIZE * number, dtype=np.int64)
+        slot_triangle[at] = np.where(slots >= 0, np.append(triangle, -1)[slots], -1)
     corner = np.argsort(triangles.ravel(), kind="stable")
     ring_start = np.searchsorted(triangles.ravel()[corner], np.arange(len(rest) + 1, dtype=np.int64))
     rings = VertexRings(ring_start.astype(np.int64), (corner // 3).astype(np.int32))
-    return SurfaceTrees(np.array(starts, np.int64), np.concatenate(orders), rings)
+    return SurfaceTrees(start, slot_triangle, rings)
 
 
-def _slot_triangles(centers: Floats) -> npt.NDArray[np.int64]:
-    """Returns the triangle in each slot of a tree, −1 in empty ones, by halving boxes along their longest side.
+def _slot_triangles(centers: Floats, count: Int64s, leaves: int) -> Int64s:
+    """Returns the triangle in each slot of p trees, −1 in empty ones, (p, 4 leaves).
+
+    Halves boxes along their longest side.
 
     Args:
-        centers: Of the boxes of the triangles [m], (t, 3).
+        centers: Of the boxes of the triangles, tree by tree [m], (t, 3).
+        count: Of triangles in each tree, at least one, (p,).
+        leaves: Of each tree, a power of two; none of them stays empty.
     """
-    count, leaves = len(centers), 1
-    while leaves * LEAF_SIZE < count:
-        leaves *= 2
-    order, starts = np.arange(count, dtype=np.int64), np.array([0, count], np.int64)
-    while count and len(starts) <= leaves:
+    order, starts = np.arange(len(centers), dtype=np.int64), np.append(0, np.cumsum(count, dtype=np.int64))
+    for level in range(leaves.bit_length() - 1):
         size = np.diff(starts)
-        group = np.repeat(np.arange(len(size), dtype=np.int64), size)
+        row = np.arange(len(size), dtype=np.int64)
+        group = np.repeat(row, size)
         x = centers[order]
         least, most = np.minimum.reduceat(x, starts[:-1]), np.maximum.reduceat(x, starts[:-1])
-        axis, row = np.argmax(most - least, axis=1), np.arange(len(size), dtype=np.int64)
+        axis = np.argmax(most - least, axis=1)
         low, length = least[row, axis], (most - least)[row, axis]
-        along = (x[np.arange(count, dtype=np.int64), axis[group]] - low[group]) / np.where(
+        along = (x[np.arange(len(x), dtype=np.int64), axis[group]] - low[group]) / np.where(
             length > 0.0, 1.001 * length, 1.0
         )[group]
-        order = order[np.argsort(group + along, kind="stable")]
+        tree, part = np.divmod(group, 2**level)
+        order = order[np.lexsort((part + along, tree))]
         starts = np.sort(np.concatenate([starts, starts[:-1] + (size + 1) // 2]))
-    slots = np.full((leaves, LEAF_SIZE), -1, np.int64)
-    if count:
-        size = np.diff(starts)
-        leaf = np.repeat(np.arange(leaves, dtype=np.int64), size)
-        slots[leaf, np.arange(count, dtype=np.int64) - starts[:-1][leaf]] = order
-    return slots.ravel()
+    slots, size = np.full((len(count) * leaves, LEAF_SIZE), -1, np.int64), np.diff(starts)
+    leaf = np.repeat(np.arange(len(size), dtype=np.int64), size)
+    slots[leaf, np.arange(len(order), dtype=np.int64) - starts[:-1][leaf]] = order
+    return slots.reshape(len(count), -1)
 
 
 @kernel()
