@@ -20,11 +20,12 @@ from sinew.solver.bake.cache import layout
 from test_addon import drawn
 
 
-def write_contacts(folder: Path, frame: int, positions, forces, normals=None) -> None:
+def write_contacts(folder: Path, frame: int, positions, forces, normals=None, let_in=None) -> None:
     path = contact_geometry.path_of(folder, frame)
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
         rows = {"positions": positions, "forces": forces} | ({} if normals is None else {"normals": normals})
+        rows |= {} if let_in is None else {"let_in": let_in}
         np.savez(file, **{name: np.asarray(values, np.float32) for name, values in rows.items()})
 
 
@@ -44,7 +45,7 @@ def baked(tmp_path: Path) -> tuple[bpy.types.Scene, bpy.types.Object, Path]:
 def test_the_longest_arrow_is_half_a_body_long_and_points_along_its_force() -> None:
     positions = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
     forces = np.array([[0.0, 0.0, 8.0], [0.0, -2.0, 0.0], [1.0e-6, 0.0, 0.0]])
-    contacts = contact_geometry.Contacts(positions, forces, contact_geometry._unit_vectors(forces))
+    contacts = contact_geometry.Contacts(positions, forces, contact_geometry._unit_vectors(forces), np.zeros((0, 3)))
     assert contacts.largest == 8.0
     lines = contact_geometry.arrow_lines(contacts, 3.0).reshape(-1, 5, 2, 3)
     assert len(lines) == 2, "next to nothing is no arrow"
@@ -90,6 +91,10 @@ def test_contacts_are_those_of_the_frame(tmp_path: Path) -> None:
     assert np.allclose(contact_overlay.contacts(scene).normals, [[0, 0, 1]] * 2), "friction pushes sideways"
     write_contacts(folder, 2, [[1, 2, 3]] * 3, [[0, 0, 2.5e3]] * 3)
     assert "3 contacts, up to 2.5 kN each" in drawn(jelly, "draw_collision").lines, "baked again"
+    assert not len(contact_overlay.contacts(scene).let_in)
+    write_contacts(folder, 2, np.zeros((0, 3)), np.zeros((0, 3)), let_in=[[1, 2, 3], [np.nan, 0, 0], [4, 5, 6]])
+    assert np.allclose(contact_overlay.contacts(scene).let_in, [[1, 2, 3], [4, 5, 6]])
+    assert "Colliders are let in at 2 places" in drawn(jelly, "draw_collision").lines
 
 
 def test_without_a_bake_contacts_are_silent(tmp_path: Path) -> None:

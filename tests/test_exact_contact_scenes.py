@@ -12,7 +12,7 @@ from fixtures.closed_surfaces import cube
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
-from sinew.solver.runtime.errors import BadInput, SolveFailed
+from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture, Material
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
@@ -71,18 +71,36 @@ def test_a_collider_that_moves_fast_takes_a_body_along(tmp_path) -> None:
     assert x[:, 0].mean() > 1.0
 
 
-def test_a_collider_that_leaves_no_room_ends_the_bake_with_a_sentence(tmp_path) -> None:
+def pressed_block(substeps=2) -> tuple[Scene, dict]:
+    """A block on a floor, and a box that goes down to the floor and up again."""
     body = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.002), key="body")
-    corners = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
-    press = Collider("press", "Press", "mesh", corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
-    matrices = np.stack([np.eye(4), np.eye(4)])
-    matrices[:, 2, 3] = 0.21, -0.1
-    scene = Scene((body,), (FLOOR, press), EXACT)
-    run = Run(tmp_path, scene, collider__press__matrix=(np.array([0.0, 0.4]), matrices, "rigid"))
-    with pytest.raises(SolveFailed) as failed:
-        run.advance(20)
-    assert failed.value.kind == "exact-contact-pinched"
-    assert run.frame > 5  # it gets far
+    corners, faces = cube(1, 1.0)
+    press = Collider("press", "Press", "mesh", corners, faces)
+    matrices = np.stack([np.eye(4)] * 3)
+    matrices[:, 2, 3] = np.array([0.21, -0.02, 0.3]) + 0.5
+    matrices[:, :2, 3] = -0.5 - corners.min(axis=0)[:2]
+    matrices[:, 2, 3] -= 0.5 + corners[:, 2].min()
+    return Scene((body,), (FLOOR, press), replace(EXACT, substeps=substeps)), {
+        "collider__press__matrix": (np.array([0.0, 0.3, 0.6]), matrices, "rigid")
+    }
+
+
+def test_a_collider_that_leaves_no_room_is_let_in_and_told_and_kept_out_again(tmp_path) -> None:
+    scene, tracks = pressed_block()
+    run = Run(tmp_path, scene, **tracks)
+    run.advance(70)
+    let_in = np.array([report.let_in for report in run.reports])
+    assert let_in[:10].max() == 0 < let_in[15] and let_in[-1] == 0
+    assert run.simulation.exact_contact is not None and not len(run.simulation.exact_contact.let_in)
+    assert np.isfinite(run.simulation.state.x).all()
+    z = run.render["body"][:, 2]
+    assert z.min() > 0.0 and z.max() > 0.15, "it is on the floor and has its shape again"
+    weight = 9.81 * run.built.model.mass.sum()
+    run.advance(30)
+    assert run.reports[-1].colliders["floor"][2] == pytest.approx(-weight, rel=0.02)
+    loads = run.simulation.contact_loads()
+    assert len(loads) and loads.forces.sum(axis=0)[2] == pytest.approx(weight, rel=0.02)
+    assert set(np.array(loads.names)[loads.other]) == {"floor"} and loads.normals[:, 2].min() > 0.99
 
 
 def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:

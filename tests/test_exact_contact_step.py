@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fixtures.exact_contact_scenes import ExactRun, plate
+from fixtures.exact_contact_scenes import ExactRun, plate, slab
 from fixtures.scenes import rotation
 from fixtures.tet_meshes import bar
 from sinew.solver.contact.exact.barriers import CUBIC, LOGARITHMIC, TWO_STAGE
-from sinew.solver.integrators.exact_contact.exact_contact_step import PrescribedMotion
+from sinew.solver.integrators.exact_contact.bound_surfaces import PrescribedMotion
 from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
 from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
 from sinew.solver.linalg.stencil_stiffness_assembly import (
@@ -103,7 +103,7 @@ def test_two_jellies_fall_on_each_other_and_on_the_floor(kind) -> None:
     touched = set()
     for _ in range(40):
         report = run.step()
-        assert report.converged and report.arrival == 1.0
+        assert report.converged and not report.let_in
         touched.add(report.pairs > 0)
     assert run.intersections == 0 and touched == {False, True}
     assert np.diff(run.energies).max() < 1e-9 * abs(run.energies[0])  # implicit Euler loses some
@@ -143,39 +143,50 @@ def test_fast_bodies_do_not_pass_through_each_other(speed) -> None:
     assert run.state.x[:count, 0].mean() < run.state.x[count:, 0].mean()  # as before
 
 
-def squeeze(run, share, steps):
-    """Lowers the upper of two plates around a body by a share of their distance."""
-    start = run.at_rest.start.copy()
+def squeeze(run, share, steps, start=None):
+    """Lowers the upper of two plates around a body by a share of their distance at first.
+
+    Returns the reports, the vertices of the plates at the end, and the height of the upper one.
+    """
+    start, reports = (run.at_rest.start if start is None else start).copy(), []
     upper = np.flatnonzero(run.surfaces.mesh.surface == 2)
-    down = share * (start[upper, 2].mean() - 0.0) / steps
+    down = share * run.at_rest.start[upper, 2].min() / steps
     for _ in range(steps):
         end = start.copy()
         end[upper, 2] -= down
-        report = run.step(0.02, PrescribedMotion(start, end, run.at_rest.is_fixed, run.at_rest.target))
-        start = start + report.arrival * (end - start)
-        yield report
+        reports.append(run.step(0.02, PrescribedMotion(start, end, run.at_rest.is_fixed, run.at_rest.target)))
+        start = end
+    return reports, start, float(start[upper, 2].min())
 
 
 def test_a_plate_presses_a_body_and_arrives() -> None:
-    run = ExactRun([cube(at=(0.0, 0.0, 0.102))], [plate(), plate(0.204)])
-    assert all(report.arrival == 1.0 for report in squeeze(run, 0.4, 10))
-    assert run.intersections == 0
-    assert run.state.x[:, 2].max() < 0.6 * 0.204
+    run = ExactRun([cube(at=(0.0, 0.0, 0.102))], [plate(), slab(0.204, 0.4)])
+    reports, _, height = squeeze(run, 0.4, 10)
+    assert not any(report.let_in for report in reports) and run.intersections == 0
+    assert 0.0 < run.state.x[:, 2].min() and run.state.x[:, 2].max() < height < 0.61 * 0.204
 
 
-def test_colliders_that_stand_still_have_arrived_however_the_step_goes() -> None:
+def test_a_body_that_falls_on_what_stands_still_lets_nothing_in() -> None:
     bodies = [cube(2, at=(0.0, 0.0, 0.1005))]
     velocities = np.full_like(bodies[0][0], -20.0)
     run = ExactRun(bodies, [plate()], velocities=velocities, max_iterations=1)
     report = run.step()
-    assert not report.converged and report.arrival == 1.0 and run.intersections == 0
+    assert not report.converged and not report.let_in and run.intersections == 0
 
 
-def test_what_two_plates_press_to_nothing_stops_them() -> None:
-    run = ExactRun([cube(2, at=(0.0, 0.0, 0.102))], [plate(), plate(0.204)], max_iterations=60)
-    arrivals = [report.arrival for report in squeeze(run, 1.2, 12)]
-    assert run.intersections == 0
-    assert arrivals[0] == 1.0 and arrivals[-1] < 1.0 and np.isfinite(run.state.x).all()
+def test_what_two_plates_press_to_nothing_lets_them_in_and_keeps_them_apart_again() -> None:
+    run = ExactRun([cube(2, at=(0.0, 0.0, 0.102))], [slab(-0.4, 0.0), slab(0.204, 0.6)], max_iterations=60)
+    reports, plates, height = squeeze(run, 1.02, 12)
+    assert reports[5].let_in == 0 < len(reports[-1].excluded) and np.isfinite(run.state.x).all()
+    assert height == pytest.approx(-0.02 * 0.204), "it is where its animation wants it"
+    _, plates, _ = squeeze(run, -1.02, 12, plates)
+    for _ in range(40):
+        report = run.step(0.02, PrescribedMotion(plates, plates, run.at_rest.is_fixed, run.at_rest.target))
+    assert not len(report.excluded) and not report.let_in
+    surfaces = run.surfaces.mesh.surface
+    y = run.surfaces.positions(run.state.x, plates)
+    assert not len(intersecting_triangles(y, run.surfaces.mesh.triangles))
+    assert 0.0 < y[surfaces == 0, 2].min() and y[surfaces == 0, 2].max() > 0.15  # as tall as before, on the floor
 
 
 def test_a_beam_folds_onto_itself() -> None:

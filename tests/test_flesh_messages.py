@@ -197,6 +197,17 @@ def test_frames_that_did_not_converge_are_marked_and_told(tmp_path: Path) -> Non
     assert "went wrong in 2 steps, at worst in frame 7" in astray and "One Newton Step" in astray
 
 
+def test_frames_in_which_colliders_are_let_in_are_marked(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = flesh()
+    assert unconverged_marks.let_in_runs(scene) == []
+    folder = baked(tmp_path, scene, obj, [ARRIVED, ARRIVED | {"let_in": 3}, LOST | {"let_in": 1}, ARRIVED])
+    assert unconverged_marks.let_in_runs(scene) == [(2, 3)] and unconverged_marks.unconverged_runs(scene) == [(3, 3)]
+    with open(folder / "report.jsonl", "a") as file:  # the same frame again, as after a resume
+        file.write(json.dumps({"frame": 3, **ARRIVED}) + "\n")
+    assert unconverged_marks.let_in_runs(scene) == [(2, 2)]
+
+
 def test_marks_can_be_seen_however_far_a_timeline_is_zoomed_out() -> None:
     assert unconverged_marks.consecutive_runs([]) == [] and unconverged_marks.consecutive_runs([9, 3, 4, 5]) == [
         (3, 5),

@@ -71,6 +71,7 @@ class _ReportPosition:
     Attributes:
         bodies: By key of the body.
         unconverged_frames: Frames in which a step or a pose did not converge.
+        let_in_frames: Frames in which Exact contact let colliders into bodies.
         colliders: Force [N] and torque [N m] by key of the collider and by frame.
         attachments: What attachments carry, as `AttachmentLoad.to_list` has it, by key of the body and number of the
             row, and by frame.
@@ -80,6 +81,7 @@ class _ReportPosition:
     last_line: bytes = b""
     bodies: dict[str, BodyReport] = field(default_factory=dict)
     unconverged_frames: set[int] = field(default_factory=set)
+    let_in_frames: set[int] = field(default_factory=set)
     colliders: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     attachments: dict[tuple[str, int], dict[int, list[float]]] = field(default_factory=dict)
 
@@ -109,6 +111,12 @@ def unconverged_frames(folder: Path) -> Collection[int]:
     """Returns the frames of a cache in which a step or a pose did not converge."""
     position = _read(folder)
     return position.unconverged_frames if position is not None else ()
+
+
+def let_in_frames(folder: Path) -> Collection[int]:
+    """Returns the frames of a cache in which Exact contact let colliders into bodies."""
+    position = _read(folder)
+    return position.let_in_frames if position is not None else ()
 
 
 def collider_forces(folder: Path) -> Mapping[str, Mapping[int, list[float]]]:
@@ -176,9 +184,11 @@ def _add_lines(position: _ReportPosition, data: bytes) -> None:
         for key, numbers in (line.get("bodies") or {}).items():
             position.bodies[key] = position.bodies.get(key, BodyReport()).with_frame(numbers)
         if isinstance(line.get("frame"), int):
-            (position.unconverged_frames.add if line.get("not_converged") else position.unconverged_frames.discard)(
-                line["frame"]
-            )
+            for name, frames in (
+                ("not_converged", position.unconverged_frames),
+                ("let_in", position.let_in_frames),
+            ):
+                (frames.add if line.get(name) else frames.discard)(line["frame"])
             for key, numbers in (line.get("colliders") or {}).items():
                 if len(numbers) == 6:
                     position.colliders.setdefault(key, {})[line["frame"]] = numbers

@@ -32,11 +32,13 @@ class Contacts:
         positions: In world space [m], (k, 3).
         forces: On the body [N], (k, 3).
         normals: Unit vectors away from what the body touches, (k, 3).
+        let_in: Places at which Exact contact let colliders into bodies, in world space [m], (m, 3).
     """
 
     positions: Floats
     forces: Floats
     normals: Floats
+    let_in: Floats
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -47,7 +49,7 @@ class Contacts:
         return float(np.linalg.norm(self.forces, axis=1).max()) if len(self) else 0.0
 
 
-NO_CONTACTS = Contacts(*(np.zeros((0, 3)) for _ in range(3)))
+NO_CONTACTS = Contacts(*(np.zeros((0, 3)) for _ in range(4)))
 
 # the last ones of each folder
 _contacts: Memo[Contacts] = Memo(MAX_FOLDERS)
@@ -81,10 +83,12 @@ def _read_contacts(path: Path) -> Contacts:
             arrays = {name: np.asarray(file[name], np.float64) for name in file.files}
         positions, forces = arrays["positions"].reshape(-1, 3), arrays["forces"].reshape(-1, 3)
         normals = arrays.get("normals", forces).reshape(-1, 3)
+        let_in = arrays.get("let_in", np.zeros((0, 3))).reshape(-1, 3)
         is_whole = np.isfinite(np.hstack([positions, forces, normals])).all(axis=1)
     except (OSError, EOFError, ValueError, KeyError, BadZipFile):
         return NO_CONTACTS
-    return Contacts(positions[is_whole], forces[is_whole], _unit_vectors(normals[is_whole]))
+    let_in = let_in[np.isfinite(let_in).all(axis=1)]
+    return Contacts(positions[is_whole], forces[is_whole], _unit_vectors(normals[is_whole]), let_in)
 
 
 def _unit_vectors(vectors: Floats) -> Floats:

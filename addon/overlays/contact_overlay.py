@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact overlay: points, normals and force arrows of the present frame."""
+"""The contact overlay: points, normals and force arrows of the present frame, and where colliders are let in."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from .gpu_batches import alpha_blending, draw_batch, make_batch
 POINT_COLOUR = (1.0, 1.0, 1.0, 0.95)
 NORMAL_COLOUR = (0.25, 0.75, 1.0, 0.9)
 FORCE_COLOUR = (1.0, 0.55, 0.0, 0.95)
+LET_IN_COLOUR = (0.95, 0.20, 0.15, 0.95)
 # [pixels at 100 %]
-POINT_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 1.5, 2.0
+POINT_SIZE, LET_IN_SIZE, NORMAL_WIDTH, ARROW_WIDTH = 4.0, 7.0, 1.5, 2.0
 
 
 def contacts(scene: bpy.types.Scene) -> Contacts:
@@ -69,6 +70,7 @@ def _batches(found: Contacts, unit: float, size: float) -> list:
         ("LINES", contact_geometry.arrow_lines(found, size * unit), FORCE_COLOUR, ARROW_WIDTH),
         ("POINTS", found.positions, POINT_COLOUR, POINT_SIZE),
         ("LINES", contact_geometry.normal_lines(found, size * unit), NORMAL_COLOUR, NORMAL_WIDTH),
+        ("POINTS", found.let_in, LET_IN_COLOUR, LET_IN_SIZE),
     )
     made = []
     for kind, points, colour, width in parts:
@@ -85,7 +87,7 @@ def _draw_batches(batches: list, context: bpy.types.Context) -> None:
     region = (context.region.width, context.region.height)
     with alpha_blending():  # forces point into the body
         for shader, batch, colour, width in batches:
-            if width == POINT_SIZE:
+            if width in (POINT_SIZE, LET_IN_SIZE):
                 gpu.state.point_size_set(width * scale)
                 draw_batch(shader, batch, colour)
             else:

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Red marks in timelines at frames that did not converge. The file does not store them."""
+"""Marks in timelines: red at frames that did not converge, orange where colliders were let into bodies.
+
+The file does not store them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -14,7 +18,8 @@ from ..cache.bake_passes import played_folders
 from .draw_handler import DrawHandler
 from .gpu_batches import alpha_blending, draw_batch, make_batch
 
-COLOUR = (0.95, 0.20, 0.15, 0.95)
+UNCONVERGED_COLOUR = (0.95, 0.20, 0.15, 0.95)
+LET_IN_COLOUR = (1.0, 0.55, 0.0, 0.95)
 MARK_HEIGHT, MIN_MARK_WIDTH = 5.0, 3.0  # [pixels at 100 %]
 BOTTOM_MARGIN = 3.0  # above the scroll bar of the region
 
@@ -32,12 +37,21 @@ def consecutive_runs(frames: Iterable[int]) -> list[tuple[int, int]]:
 
 def unconverged_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
     """Returns the runs of frames of the present bake that did not converge."""
+    return _runs(scene, frame_report_reader.unconverged_frames)
+
+
+def let_in_runs(scene: bpy.types.Scene) -> list[tuple[int, int]]:
+    """Returns the runs of frames of the present bake in which Exact contact let colliders into bodies."""
+    return _runs(scene, frame_report_reader.let_in_frames)
+
+
+def _runs(scene: bpy.types.Scene, frames_of: Callable[[Path], Collection[int]]) -> list[tuple[int, int]]:
     found = set[int]()
     for folder in played_folders(scene, cache_paths.cache_folder(scene)):
         seen = cache_folder_status.read_status(folder)
         if seen.metadata is not None and seen.last_frame is not None:
             shown = range(seen.metadata.frame_start, seen.last_frame + 1)
-            found |= {frame for frame in frame_report_reader.unconverged_frames(folder) if frame in shown}
+            found |= {frame for frame in frames_of(folder) if frame in shown}
     return consecutive_runs(found)
 
 
@@ -61,19 +75,24 @@ def mark_triangles(places: Collection[tuple[float, float]], scale: float, width:
 
 def draw() -> None:
     """Draws the marks. Blender calls it for every timeline, dope sheet and action editor."""
-    context = bpy.context
-    found = unconverged_runs(context.scene)
-    if not found:
+    scene = bpy.context.scene
+    _draw_marks(let_in_runs(scene), LET_IN_COLOUR)
+    _draw_marks(unconverged_runs(scene), UNCONVERGED_COLOUR)
+
+
+def _draw_marks(runs: Collection[tuple[int, int]], colour: tuple[float, float, float, float]) -> None:
+    if not runs:
         return
+    context = bpy.context
     view = context.region.view2d
     # a mark spans half a frame before and after its frame
     places = [(view.view_to_region(a - 0.5, 0.0, clip=False)[0], view.view_to_region(b + 0.5, 0.0, clip=False)[0])
-              for a, b in found]  # fmt: skip
+              for a, b in runs]  # fmt: skip
     corners = mark_triangles(places, context.preferences.system.ui_scale, context.region.width)
     if not len(corners):
         return
     with alpha_blending():
-        draw_batch(*make_batch("TRIS", corners), COLOUR)
+        draw_batch(*make_batch("TRIS", corners), colour)
 
 
 _draw_handler = DrawHandler(draw, space="SpaceDopeSheetEditor", when="POST_PIXEL")

@@ -129,6 +129,8 @@ def _contact_text(scene: bpy.types.Scene) -> str:
     if bake_status.status(scene).frame is None:
         return "Press Simulate to see them"
     found = contact_overlay.contacts(scene)
+    if len(found.let_in):
+        return f"Colliders are let in at {count_text(len(found.let_in), 'place')}"
     if not len(found):
         return "Nothing touches at this frame"
     return f"{count_text(len(found), 'contact')}, up to {quantity_text(found.largest, 'N')} each"

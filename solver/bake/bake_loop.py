@@ -248,6 +248,8 @@ class Bake:
         number, line = self.frame, json_value({"frame": self.frame, **dataclasses.asdict(report)})
         if not report.deep_contacts:
             del line["deep_contacts"]  # most bakes have none, and lines of earlier versions do not say it
+        if not report.let_in:
+            del line["let_in"]
         loads = attachment_report(self.simulation)
         line |= {"attachments": json_value(loads)} if loads else {}
         warned, self.warnings = {"warnings": self.warnings} if self.warnings else {}, []

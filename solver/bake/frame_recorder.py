@@ -90,10 +90,13 @@ class FrameRecorder:
         """Returns the contacts at the end of the frame as arrays, or none without contacts.
 
         Positions [m], forces [N] and normals, (k, 3) each, and `other`, (k,): the number of the collider in the scene,
-        or −1 − the number of the other body. Above a limit, only the strongest ones.
+        or −1 − the number of the other body. Above a limit, only the strongest ones. `let_in`: where colliders were let
+        into bodies [m], (m, 3).
         """
         pressed, scene = self.simulation.contact_loads(), self.simulation.scene
-        if not len(pressed):
+        exact = self.simulation.exact_contact
+        let_in = {"let_in": exact.let_in.astype(np.float32)} if exact is not None and len(exact.let_in) else {}
+        if not len(pressed) and not let_in:
             return {}
         which = np.arange(len(pressed), dtype=np.int64)
         if len(which) > MAX_WRITTEN_CONTACTS:
@@ -103,7 +106,7 @@ class FrameRecorder:
         numbers |= {body.key: -1 - number for number, body in enumerate(scene.bodies)}
         other = np.array([numbers[name] for name in pressed.names], np.int32)[pressed.other[which]]
         rows = {"positions": pressed.positions, "forces": pressed.forces, "normals": pressed.normals}
-        return {name: values[which].astype(np.float32) for name, values in rows.items()} | {"other": other}
+        return {name: values[which].astype(np.float32) for name, values in rows.items()} | {"other": other} | let_in
 
     def _record_attributes(self) -> dict[str, bytes]:
         bodies, files = self.simulation.scene.bodies, {}

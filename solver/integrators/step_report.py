@@ -37,6 +37,7 @@ class StepReport:
         gained_energy: Energy out of nothing that halving could not keep out of a step, over what the group of every
             island had at its start, (k,); None: none.
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
+        let_in: Points and edges that Exact contact does not keep out of some surface, since colliders had no other way.
         halvings: How often the shortest of its parts had been halved.
     """
 
@@ -57,4 +58,5 @@ class StepReport:
     rotates_far: bool = False
     motion_residual: float = 0.0
     gained_energy: Floats | None = None
+    let_in: int = 0
     halvings: int = 0

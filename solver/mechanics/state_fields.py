@@ -60,6 +60,9 @@ CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a fi
 # contact/exact/friction.py
 EXACT_PAIR_FIELD = CONTACT_PREFIX + "exact.pair"  # `RememberedShear.key`, as two numbers, (k, 2)
 EXACT_SHEAR_FIELD = CONTACT_PREFIX + "exact.shear"  # and its `shear` [m], (k, 3)
+# contact/exact/excluded_features.py
+EXACT_EXCLUDED_POINTS_FIELD = CONTACT_PREFIX + "exact.excluded.points"  # `ExcludedFeatures.points`, (k,)
+EXACT_EXCLUDED_EDGES_FIELD = CONTACT_PREFIX + "exact.excluded.edges"  # and its `edges`, (m,)
 # contact/surface_detail/particles.py
 DETAIL_PREFIX = "detail."
 DETAIL_FIELD = DETAIL_PREFIX + "{key}.{name}"  # of particles that are dented or pushed; frames have them, too

@@ -58,6 +58,8 @@ class FrameReport:
         deepest_contact: How deep a point of flesh that follows a pose is left in something [m].
         deep_contacts: Such flesh that sank into something, by key of the body, with the keys of what it is in and the
             largest depths [m].
+        let_in: Most points and edges that Exact contact did not keep out of some surface, since colliders had no other
+            way.
     """
 
     iterations: int
@@ -76,6 +78,7 @@ class FrameReport:
     colliders: dict[str, tuple[float, ...]] = field(default_factory=dict)
     deepest_contact: float = 0.0
     deep_contacts: dict[str, dict[str, float]] = field(default_factory=dict)
+    let_in: int = 0
 
 
 def advance_frame(
@@ -190,6 +193,7 @@ def _frame_report(
         poses_not_converged=sum(not pose.converged for pose in poses),
         deepest_contact=max((pose.max_depth for pose in poses), default=0.0),
         deep_contacts=_largest_depths(poses),
+        let_in=max((step.let_in for step in steps), default=0),
     )
 
 
@@ -262,9 +266,15 @@ def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: 
 
 def _mean_collider_loads(simulation: SimulatedScene, loads: list[Floats]) -> dict[str, tuple[float, ...]]:
     """Returns the mean force and torque on colliders over steps, by key."""
-    if not simulation.contacts or not loads:
+    if not loads:
         return {}
-    keys, numbers = loaded_collider_keys(simulation.contacts), np.mean(loads, axis=0).tolist()
+    if simulation.built.exact_contact is not None:
+        keys = [collider.key for collider in simulation.built.exact_contact.all_colliders]
+    elif simulation.contacts:
+        keys = loaded_collider_keys(simulation.contacts)
+    else:
+        return {}
+    numbers = np.mean(loads, axis=0).tolist()
     return {key: tuple(row) for key, row in zip(keys, numbers, strict=True)}
 
 

@@ -10,12 +10,25 @@ from ..contact.contact_step import ContactStep
 from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
-from ..runtime.arrays import Bools
+from ..runtime.arrays import Bools, Floats
 from ..scene.scene import Scene
 from ..scene.time_scale import mean_speed
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .features.feature import FeatureStep
+
+
+@dataclass(frozen=True, eq=False)
+class ExactContactResult:
+    """What Exact contact did in a step.
+
+    Attributes:
+        loads: What contacts pressed with.
+        let_in: Places at which colliders were let into bodies [m], (k, 3).
+    """
+
+    loads: ContactLoads
+    let_in: Floats
 
 
 @dataclass
@@ -28,6 +41,7 @@ class SimulatedScene:
         built: What is constant during a step; a new one takes its place where a body breaks.
         state: Where it is; with `built` it holds all that the next step reads.
         contacts: Of the last step; no step reads them.
+        exact_contact: The same of Exact contact.
         held_nodes: Those that something held in the last step, (n,), None: none; nor does one read these.
         solver_context: Work arrays and results that its steps reuse.
     """
@@ -37,6 +51,7 @@ class SimulatedScene:
     built: AssembledScene
     state: State
     contacts: ContactStep | None = None
+    exact_contact: ExactContactResult | None = None
     held_nodes: Bools | None = None
     solver_context: SolverContext = field(default_factory=lambda: SolverContext(ReusedHierarchy()))
 
@@ -62,4 +77,6 @@ class SimulatedScene:
 
     def contact_loads(self) -> ContactLoads:
         """Returns what contacts pressed with in the last step."""
+        if self.exact_contact is not None:
+            return self.exact_contact.loads
         return contact_loads(self.contacts) if self.contacts else ContactLoads()

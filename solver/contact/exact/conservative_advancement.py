@@ -59,6 +59,19 @@ def limit_motion(kind, stencils, positions, motion, safe, limit):
 
 
 @kernel()
+def mark_limited_pairs(kind, stencils, positions, motion, safe, is_limited):
+    """Writes which pairs cannot go all of `motion`, (k,); arguments are those of `limit_motion`."""
+    x, start, path = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
+    closest = ClosestPoints(np.zeros(4), np.zeros((2, 4)))
+    for pair in range(len(stencils)):
+        for i in range(4):
+            for axis in range(3):
+                start[i, axis] = positions[stencils[pair, i], axis]
+                path[i, axis] = motion[stencils[pair, i], axis]
+        is_limited[pair] = advance_pair(kind, start, path, safe, 1.0, x, closest) < 1.0
+
+
+@kernel()
 def advance_pair(kind, start, motion, safe, limit, x, closest):
     """Returns how far of `motion` a pair may go, at most `limit`; 0 if it is too close already.
 

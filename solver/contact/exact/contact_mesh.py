@@ -9,10 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...mesh.geometry.box_tree import LEAF_SIZE, BoxTree, build_box_tree
+from ...mesh.geometry.closedness import has_inside
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 
 STACK_SIZE = 64
+# what is behind a surface: nothing, as behind a sheet; its inside; all that is below a plane
+OPEN, CLOSED, HALF_SPACE = range(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class ContactMesh:
         point_area: Their share of the surface, 0 for other vertices [m²], (n,).
         surface: Of each vertex, (n,).
         may_touch: Which surfaces are kept apart, symmetric; the diagonal says which from themselves, (s, s).
+        owner: The surface whose body each one belongs to: itself, but for further points of a body, (s,).
+        side: What is behind each: `OPEN`, `CLOSED` or `HALF_SPACE`, (s,).
     """
 
     rest: Floats
@@ -36,6 +41,8 @@ class ContactMesh:
     point_area: Floats
     surface: Indices
     may_touch: Bools
+    owner: Indices
+    side: Indices
 
 
 class ClosePairs(NamedTuple):
@@ -72,11 +79,18 @@ class TreeArrays(NamedTuple):
 
 
 def make_contact_mesh(
-    rest: Floats, triangles: Indices, surface: Indices, may_touch: Bools, point_area: Floats | None = None
+    rest: Floats,
+    triangles: Indices,
+    surface: Indices,
+    may_touch: Bools,
+    point_area: Floats | None = None,
+    owner: Indices | None = None,
+    is_half_space: Bools | None = None,
 ) -> ContactMesh:
     """Returns the mesh of triangles, (t, 3), over vertices at rest [m], (n, 3); see `ContactMesh`.
 
-    Without `point_area`, each vertex has a third of its triangles, and those of no triangle are no points.
+    Without `point_area`, each vertex has a third of its triangles, and those of no triangle are no points. Without
+    `owner`, each surface is its own. `is_half_space`, (s,), says which are planes with everything below inside.
     """
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     edges = np.unique(sides, axis=0).astype(np.int32)
@@ -86,7 +100,21 @@ def make_contact_mesh(
     if point_area is not None:
         shares, is_point = point_area, is_point | (point_area > 0.0)
     points = np.flatnonzero(is_point).astype(np.int32)
-    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch)
+    own = np.arange(len(may_touch), dtype=np.int32) if owner is None else owner
+    side = surface_sides(rest, triangles, surface[triangles[:, 0]], len(may_touch))
+    if is_half_space is not None:
+        side[is_half_space] = HALF_SPACE
+    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side)
+
+
+def surface_sides(rest: Floats, triangles: Indices, surface: Indices, count: int) -> Indices:
+    """Returns which of `count` surfaces of triangles, (t,), are `CLOSED` and which `OPEN`, (count,)."""
+    sides = np.full(count, OPEN, np.int32)
+    for number in np.unique(surface):
+        used, corners = np.unique(triangles[surface == number], return_inverse=True)
+        if has_inside(rest[used], corners.reshape(-1, 3)):
+            sides[number] = CLOSED
+    return sides
 
 
 def vertex_areas(rest: Floats, triangles: Indices) -> Floats:

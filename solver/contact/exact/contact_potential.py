@@ -27,7 +27,7 @@ from .contact_mesh import ClosePairs, ContactMesh, triangle_areas
 from .distance_energy_hessian import fill_distance_energy_factors
 from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives, mollifier, mollifier_threshold
 from .semidefinite_projection import project_semidefinite
-from .squared_distance import fill_distance_gradient, fill_distance_hessian, squared_distance
+from .squared_distance import fill_distance_gradient, fill_distance_hessian, separation, squared_distance
 
 
 class ContactBarrier(NamedTuple):
@@ -58,6 +58,10 @@ class PairStencils(NamedTuple):
     vertices: Indices
     area: Floats
     threshold: Floats
+
+    def select(self, rows: Indices) -> PairStencils:
+        """Returns some of the pairs."""
+        return PairStencils(self.kind, self.vertices[rows], self.area[rows], self.threshold[rows])
 
 
 class PairDerivatives(NamedTuple):
@@ -150,6 +154,29 @@ def least_distance(pairs, positions):
         find_closest(pairs.kind, x, closest)
         least = min(least, squared_distance(x, closest))
     return math.sqrt(least)
+
+
+@kernel()
+def fill_closing_motion(pairs, positions, motion, distance, closing):
+    """Writes distances of `PairStencils` [m], and by how much a motion would close them at first [m], (k,) each.
+
+    Args:
+        pairs: `PairStencils`.
+        positions, motion: Of vertices [m], (n, 3).
+        distance, closing: Out.
+    """
+    x, closest = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4)))
+    for pair in range(len(pairs.vertices)):
+        for i in range(4):
+            x[i] = positions[pairs.vertices[pair, i]]
+        find_closest(pairs.kind, x, closest)
+        distance[pair], closing[pair] = math.sqrt(squared_distance(x, closest)), 0.0
+        if distance[pair] == 0.0:
+            continue
+        for i in range(4):
+            for axis in range(3):
+                along = separation(x, closest.weights, axis) / distance[pair]
+                closing[pair] -= closest.weights[i] * motion[pairs.vertices[pair, i], axis] * along
 
 
 @kernel()

@@ -53,6 +53,23 @@ class FrictionPairs(NamedTuple):
     shear: Floats
 
 
+class PairForces(NamedTuple):
+    """What pairs push with, k of them; the first side of a pair is its point, or its first edge.
+
+    Attributes:
+        kind: `POINT_TRIANGLE` or `EDGE_EDGE` of each, (k,).
+        vertices, weights: As in `FrictionPairs`.
+        normal: Towards the first side, (k, 3).
+        force: On the first side, friction included [N], (k, 3).
+    """
+
+    kind: Indices
+    vertices: Indices
+    weights: Floats
+    normal: Floats
+    force: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class RememberedShear:
     """Shear of pairs at the end of a step.
@@ -111,11 +128,7 @@ def friction_pairs(
     """
     parts = []
     for group in groups:
-        count = len(group.vertices)
-        part = FrictionPairs(
-            group.vertices, np.empty((count, 4)), np.empty((count, 3)), np.empty(count), np.empty(count), np.empty(0)
-        )
-        fill_normal_forces(group, positions, how, part)
+        part = _normal_forces(group, positions, how)
         ends = surface[group.vertices[:, [0, 3]]]
         limit = coefficients[ends[:, 0], ends[:, 1]] * part.limit
         rubs = np.flatnonzero(limit > 0.0)
@@ -123,6 +136,35 @@ def friction_pairs(
         shear = _turned(remembered.of(vertices), normal)
         parts.append(FrictionPairs(vertices, part.weights[rubs], normal, limit[rubs], part.stiffness[rubs], shear))
     return FrictionPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def pair_forces(
+    groups: tuple[PairStencils, ...], positions: Floats, how: ContactBarrier, rubbing: FrictionPairs, motion: Floats
+) -> PairForces:
+    """Returns what pairs push with.
+
+    Args:
+        groups: Pairs that may.
+        positions: Vertices [m], (n, 3).
+        how: The barrier.
+        rubbing: Friction.
+        motion: How far vertices have moved in the step [m], (n, 3).
+    """
+    shear = rubbing.shear + _tangential_motion(rubbing, motion)
+    length = np.linalg.norm(shear, axis=1)
+    pull = np.minimum(rubbing.stiffness, rubbing.limit / np.maximum(length, np.finfo(float).tiny))
+    keys = _keys(rubbing.vertices)
+    order = np.argsort(keys, order=("first", "second"))
+    friction = RememberedShear(keys[order], (-pull[:, None] * shear)[order])
+    parts = []
+    for group in groups:
+        found = _normal_forces(group, positions, how)
+        rows = np.flatnonzero(found.limit > 0.0)
+        vertices, normal = group.vertices[rows], found.normal[rows]
+        force = found.limit[rows, None] * normal + friction.of(vertices)
+        kind = np.full(len(rows), group.kind, np.int32)
+        parts.append(PairForces(kind, vertices, found.weights[rows], normal, force))
+    return PairForces(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def remember_shear(pairs: FrictionPairs, motion: Floats) -> RememberedShear:
@@ -134,6 +176,16 @@ def remember_shear(pairs: FrictionPairs, motion: Floats) -> RememberedShear:
     keys = _keys(pairs.vertices)
     order = np.argsort(keys, order=("first", "second"))
     return RememberedShear(keys[order], shear[order])
+
+
+def _normal_forces(group: PairStencils, positions: Floats, how: ContactBarrier) -> FrictionPairs:
+    """Returns pairs with their normal forces as limits; those of far ones are 0."""
+    count = len(group.vertices)
+    part = FrictionPairs(
+        group.vertices, np.empty((count, 4)), np.empty((count, 3)), np.empty(count), np.empty(count), np.empty(0)
+    )
+    fill_normal_forces(group, positions, how, part)
+    return part
 
 
 def _tangential_motion(pairs: FrictionPairs, motion: Floats) -> Floats:

@@ -12,7 +12,8 @@ Friction is a potential with the forces of an earlier iterate (`friction.py`). O
 taken anew, until they change nothing, or some times.
 
 So no pair ever meets, whatever the direction is. Colliders and held nodes wait where surfaces have become very close,
-until bodies have given way. Where bodies cannot, they do not arrive.
+until bodies have given way. Where bodies cannot, they are let in: what keeps them from going on is excluded
+(`excluded_features.py`), until it has parted. So they always arrive.
 
 Source: Li et al. (2020), algorithm 1.
 """
@@ -25,7 +26,6 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...contact.exact.conservative_advancement import SafeDistance, limit_motion
-from ...contact.exact.contact_mesh import ContactMesh
 from ...contact.exact.contact_potential import (
     ContactBarrier,
     PairDerivatives,
@@ -35,22 +35,26 @@ from ...contact.exact.contact_potential import (
     fill_contact_derivatives,
     least_distance,
 )
+from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import (
     FrictionPairs,
+    PairForces,
     RememberedShear,
     fill_friction_derivatives,
     friction_energy,
     friction_pairs,
+    pair_forces,
     remember_shear,
 )
 from ...contact.exact.pair_search import PairSearch
-from ...contact.surfaces.collision_surfaces import interpolate_vertices
 from ...linalg.stencil_stiffness_assembly import add_stencil_gradients, add_stencil_hessians, stencil_blocks
 from ...mechanics.state import State
-from ...runtime.arrays import Bools, Floats, Indices
+from ...runtime.arrays import Floats, Indices
 from ...scene.scene import Settings
 from ..system.solve_system import solve_system
+from .bound_surfaces import BoundSurfaces, PrescribedMotion
 from .incremental_potential import IncrementalPotential
+from .pinched_contacts import blocking_features, features_not_parted, limited_features
 
 MAX_HALVINGS = 40  # of a direction, until the potential falls
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
@@ -59,32 +63,10 @@ LINEAR_TOLERANCE = 1.0e-4  # relative residual of the linear solves
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
 MARGIN_SHARE = 2.0  # of the gap: how far vertices may leave the paths of a search
+MAX_WAITING = 12  # iterations for which colliders wait before they are let in
+LET_IN_GROWTH = 2.0  # of WAITING_SHARE each time that they are let in, so that a step does so only a few times
+PARTED_SHARE = 0.25  # of the gap: distance from which on what was let in is kept apart again
 ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class BoundSurfaces:
-    """Surfaces whose vertices follow nodes or tracks.
-
-    Attributes:
-        mesh: The surfaces, v vertices.
-        tet: The tet that each vertex is bound to, −1 for vertices of colliders, (v,).
-        nodes: Its nodes, −1 for those of colliders, (v, 4).
-        weights: Barycentric weights in it, (v, 4).
-        friction: Coefficient of friction of each two surfaces, (s, s).
-    """
-
-    mesh: ContactMesh
-    tet: Indices
-    nodes: Indices
-    weights: Floats
-    friction: Floats
-
-    def positions(self, x: Floats, prescribed: Floats) -> Floats:
-        """Returns the vertices [m], (v, 3), for nodes, (n, 3); those of colliders are in `prescribed`, (v, 3)."""
-        out = prescribed.copy()
-        interpolate_vertices(x, self.nodes, self.weights, out)
-        return out
 
 
 @dataclass(frozen=True)
@@ -115,46 +97,24 @@ class ExactContactReport:
         linear_iterations: Of conjugate gradients, in all of them.
         residual: Relative, of the last linear solve.
         converged: Whether the last motion was within the tolerance, and colliders arrived.
-        arrival: How far colliders and held nodes got, 1 if they arrived.
         pairs: Pairs within the gap at the end.
         lags: How often the forces of friction were taken anew.
         shear: What pairs remember.
+        excluded: What is not kept apart in the next step.
+        let_in: How many features the step excluded, since colliders had no other way.
+        forces: What pairs push with at the end.
     """
 
     iterations: int
     linear_iterations: int
     residual: float
     converged: bool
-    arrival: float
     pairs: int
     lags: int
     shear: RememberedShear
-
-
-@dataclass(frozen=True, eq=False)
-class PrescribedMotion:
-    """What is told to move in a step.
-
-    Attributes:
-        start, end: Vertices of colliders at both ends [m], (v, 3); rows of bodies are not read.
-        is_fixed: Which nodes are held, (n,).
-        target: Where these end [m], (n, 3); rows of free nodes are not read.
-    """
-
-    start: Floats
-    end: Floats
-    is_fixed: Bools
-    target: Floats
-
-    def is_still(self, x: Floats, is_prescribed: Bools) -> bool:
-        """Returns whether nothing is told to move.
-
-        Args:
-            x: Nodes at the start [m], (n, 3).
-            is_prescribed: Which vertices are those of colliders, (v,).
-        """
-        stays = np.array_equal(self.start[is_prescribed], self.end[is_prescribed])
-        return stays and np.array_equal(self.target[self.is_fixed], x[self.is_fixed])
+    excluded: ExcludedFeatures
+    let_in: int
+    forces: PairForces
 
 
 class ExactContactStep:
@@ -166,6 +126,7 @@ class ExactContactStep:
         arrival: How far these and held nodes got.
         waits: Whether they wait.
         friction: What rubs.
+        let_in: How many features were excluded.
     """
 
     def __init__(
@@ -176,8 +137,9 @@ class ExactContactStep:
         options: ExactContactOptions,
         settings: Settings,
         remembered: RememberedShear,
+        excluded: ExcludedFeatures,
     ) -> None:
-        """Begins where the step does, with what pairs remember of the step before."""
+        """Begins where the step does, with what pairs remember of the step before, and what is not kept apart."""
         self.potential, self.surfaces, self.motion = potential, surfaces, motion
         self.options, self.settings = options, settings
         self.x, self.collider = potential.x0.copy(), motion.start.copy()
@@ -185,14 +147,15 @@ class ExactContactStep:
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start = surfaces.positions(self.x, self.collider)
         gap = options.barrier.gap
-        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap)
+        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded)
+        self.let_in, self._let_in_reach = 0, WAITING_SHARE * gap
         self.friction: FrictionPairs
         self.lag_friction()
 
     def iterate(self) -> float:
         """Does an iteration and returns how far its direction goes [m]."""
         d, collider_motion = self._direction()
-        y = self.surfaces.positions(self.x, self.collider)
+        y = self._vertices()
         y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
         groups = self._search.pairs(y, y_end)
         limit = 1.0
@@ -205,21 +168,61 @@ class ExactContactStep:
             self.arrival += step * (1.0 - self.arrival)
             self.arrival = 1.0 if self.arrival > ARRIVED else self.arrival
         if self.arrival < 1.0:
-            y = self.surfaces.positions(self.x, self.collider)
+            y = self._vertices()
             nearest = min(least_distance(group, y) for group in groups)
             self.waits = nearest < WAITING_SHARE * self.options.barrier.gap
         return float(np.abs(y_end - y).max(initial=np.abs(d).max()))
 
     def lag_friction(self) -> None:
         """Takes the forces of friction anew."""
-        y, surfaces = self.surfaces.positions(self.x, self.collider), self.surfaces
+        y, surfaces = self._vertices(), self.surfaces
         self.friction = friction_pairs(
             self._search.pairs(y, y), y, self.options.barrier, surfaces.friction, surfaces.mesh.surface, self.remembered
         )
 
+    def let_colliders_in(self) -> None:
+        """Excludes what keeps colliders and held nodes from going on, farther around it each time."""
+        y, y_end, is_collider = self._vertices(), self._prescribed_end(), self.surfaces.tet < 0
+        groups = self._search.pairs(y, y_end)
+        reach, self._let_in_reach = self._let_in_reach, LET_IN_GROWTH * self._let_in_reach
+        self._exclude(blocking_features(self.surfaces.mesh, groups, y, y_end, is_collider, reach))
+
+    def force_arrival(self) -> None:
+        """Moves colliders and held nodes to where they end, and excludes all that they would hit on the way."""
+        y, y_end = self._vertices(), self._prescribed_end()
+        groups = self._search.pairs(y, y_end)
+        features = limited_features(self.surfaces.mesh, groups, y, y_end, self.options.safe)
+        self.x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
+        self.collider = np.where(self.surfaces.tet[:, None] < 0, self.motion.end, self.collider)
+        self.arrival = 1.0
+        self._exclude(features)
+
+    def excluded_at_end(self) -> ExcludedFeatures:
+        """Returns what is not kept apart in the next step."""
+        parted = PARTED_SHARE * self.options.barrier.gap
+        return features_not_parted(self.surfaces.mesh, self._search, self._vertices(), parted)
+
+    def _vertices(self) -> Floats:
+        return self.surfaces.positions(self.x, self.collider)
+
+    def _prescribed_end(self) -> Floats:
+        """Returns vertices where colliders and held nodes have arrived and all else is as it is [m], (v, 3)."""
+        x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
+        return self.surfaces.positions(x, self.motion.end)
+
+    def _exclude(self, features: ExcludedFeatures) -> None:
+        self.let_in, self.waits = self.let_in + len(features), False
+        self._search.exclude(features)
+        self.lag_friction()
+
     def shear(self) -> RememberedShear:
         """Returns what pairs remember if the step ends here."""
-        return remember_shear(self.friction, self.surfaces.positions(self.x, self.collider) - self._start)
+        return remember_shear(self.friction, self._vertices() - self._start)
+
+    def pair_forces(self) -> PairForces:
+        """Returns what pairs push with."""
+        y = self._vertices()
+        return pair_forces(self._search.pairs(y, y), y, self.options.barrier, self.friction, y - self._start)
 
     @property
     def _moves_prescribed(self) -> bool:
@@ -228,12 +231,12 @@ class ExactContactStep:
 
     def contact_groups(self) -> tuple[PairStencils, PairStencils]:
         """Returns pairs, all within the gap among them."""
-        y = self.surfaces.positions(self.x, self.collider)
+        y = self._vertices()
         return self._search.pairs(y, y)
 
     def pair_count(self) -> int:
         """Returns how many pairs are within the gap."""
-        y = self.surfaces.positions(self.x, self.collider)
+        y = self._vertices()
         return sum(int(count_close(group, y, self.options.barrier.gap)) for group in self._search.pairs(y, y))
 
     def _direction(self) -> tuple[Floats, Floats]:
@@ -242,7 +245,7 @@ class ExactContactStep:
         left = self.motion.end - self.collider if self._moves_prescribed else np.zeros_like(self.collider)
         left[self.surfaces.tet >= 0] = 0.0
         gradient, values = self.potential.derivatives(self.x)
-        y = self.surfaces.positions(self.x, self.collider)
+        y = self._vertices()
         parts = [self._pair_derivatives(group, y, left) for group in self.contact_groups()]
         parts.append(self._friction_derivatives(y, left))
         stencils = np.concatenate([vertices for vertices, _, _ in parts])
@@ -338,6 +341,7 @@ def exact_contact_step(
     options: ExactContactOptions,
     settings: Settings,
     remembered: RememberedShear,
+    excluded: ExcludedFeatures | None = None,
 ) -> ExactContactReport:
     """Moves a state on by a step.
 
@@ -349,26 +353,40 @@ def exact_contact_step(
         options: How.
         settings: Its `max_iterations` and `linear_solver` are those of linear solves.
         remembered: Shear of the step before.
+        excluded: What is not kept apart; None: nothing.
     """
-    step = ExactContactStep(potential, surfaces, motion, options, settings, remembered)
-    iterations, lags, since_lag, converged = 0, 0, 0, False
+    kept_out = excluded or ExcludedFeatures()
+    step = ExactContactStep(potential, surfaces, motion, options, settings, remembered, kept_out)
+    iterations, lags, since_lag, waited, converged = 0, 0, 0, 0, False
     while iterations < options.max_iterations and not converged:
         moved = step.iterate()
         iterations, since_lag = iterations + 1, since_lag + 1
-        if moved > options.tolerance:
+        waited = waited + 1 if step.waits else 0
+        if step.waits and (moved <= options.tolerance or waited == MAX_WAITING):
+            step.let_colliders_in()
+            waited = 0
             continue
-        if step.waits:
-            break
-        if step.arrival < 1.0:
+        if moved > options.tolerance or step.arrival < 1.0:
             continue
         converged = since_lag == 1 or lags == options.max_lags or not surfaces.friction.any()
         if not converged:
             step.lag_friction()
             lags, since_lag = lags + 1, 0
+    if step.arrival < 1.0:
+        step.force_arrival()
     state.x, state.v = step.x, (step.x - potential.x0) / potential.dt
     state.time += potential.dt
     pairs = step.pair_count()
     shear = step.shear()
     return ExactContactReport(
-        iterations, step.linear_iterations, step.residual, converged, step.arrival, pairs, lags, shear
+        iterations,
+        step.linear_iterations,
+        step.residual,
+        converged,
+        pairs,
+        lags,
+        shear,
+        step.excluded_at_end(),
+        step.let_in,
+        step.pair_forces(),
     )

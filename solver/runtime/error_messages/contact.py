@@ -52,10 +52,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         '"{name}" intersects itself at {time}, near {place}, so Exact contact cannot keep it apart.',
         "Remove what crosses in its mesh, switch its Self-Contact off, or choose Fast as Contact.",
     ),
-    # solver/simulation/exact_contact/exact_step.py
-    "exact-contact-pinched": (
-        "At {time}, what moves by its animation presses bodies together so much that they cannot get out of its way.",
-        "Let it leave them more room, or choose Fast as Contact. The baked frames stay.",
+    # solver/bake/contact_convergence_warnings.py
+    "exact-contact-let-in": (
+        "In {count} frames, the first of them {frame}, what moves by its animation left bodies no room and was let in.",
+        "The timeline marks these frames, and Show Contacts the places. Leave bodies more room there if this is seen.",
     ),
     # solver/contact/initial/resolve_overlap.py
     "bodies-overlap": (

@@ -7,7 +7,9 @@ import time as clock
 
 import numpy as np
 
+from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import RememberedShear
+from ...contact.exact.tangled_features import intersecting_owners, tangled_features
 from ...integrators.exact_contact.exact_contact_step import exact_contact_step
 from ...integrators.exact_contact.incremental_potential import IncrementalPotential
 from ...integrators.step_report import StepReport
@@ -17,9 +19,10 @@ from ...mechanics.state_fields import EXACT_PAIR_FIELD
 from ...runtime.arrays import Bools
 from ...runtime.errors import SolveFailed
 from ...scene.gravity import gravity_at
-from ..simulated_scene import SimulatedScene
+from ..simulated_scene import ExactContactResult, SimulatedScene
 from ..step_boundary_conditions import boundary_conditions, end_forces
 from ..step_interval import StepPart
+from .exact_loads import exact_collider_loads, exact_contact_loads, excluded_places
 from .exact_surfaces import ExactSurfaces
 
 
@@ -38,8 +41,8 @@ def take_exact_step(
         The report, and which nodes were held, (n,), None: none.
 
     Raises:
-        BadInput: Surfaces intersect where the simulation begins, or where a collider appears.
-        SolveFailed: What moves by its animation leaves bodies no room.
+        BadInput: Surfaces intersect where the simulation begins.
+        SolveFailed: The step gave no numbers.
     """
     started = clock.perf_counter()
     built, state, tracks, scene = simulation.built, simulation.state, simulation.tracks, simulation.scene
@@ -47,17 +50,24 @@ def take_exact_step(
         model = feature.model_in_step(model, scene, tracks, part)
     bounds = boundary_conditions(simulation, model, part, None)
     bound, motion = surfaces.motion(tracks, part.begin, part.end, (bounds.is_fixed, bounds.fixed_target))
-    if EXACT_PAIR_FIELD not in state.fields or surfaces.appears(tracks, part.begin, part.end):
+    excluded = ExcludedFeatures.from_state(state)
+    if EXACT_PAIR_FIELD not in state.fields:
         surfaces.check(bound, state, motion.start, part.begin)
+    elif surfaces.appears(tracks, part.begin, part.end):
+        y = bound.positions(state.x, motion.start)
+        excluded = excluded.united(tangled_features(bound.mesh, y, intersecting_owners(bound.mesh, y)))
     gravity, workspace = gravity_at(scene, tracks, part.end), simulation.solver_context.workspace(model)
     potential = IncrementalPotential(model, state, gravity, part.dt, workspace, bounds.point_forces, bounds.potentials)
     remembered = RememberedShear.from_state(state)
-    report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered)
-    if report.arrival < 1.0:
-        raise SolveFailed("exact-contact-pinched", time=part.end)
+    report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered, excluded)
     if not np.isfinite(state.v).all():
         raise SolveFailed("solve-not-finite", time=part.end)
     report.shear.to_state(state)
+    report.excluded.to_state(state)
+    y = bound.positions(state.x, motion.end)
+    loads = exact_contact_loads(report.forces, y, bound.mesh, surfaces.keys)
+    simulation.exact_contact = ExactContactResult(loads, excluded_places(report.excluded, y, bound.mesh))
+    origins = surfaces.collider_origins(tracks, part.end)
     end_forces(simulation, model, part)
     for feature in built.features:
         feature.after_part(model, state, None)
@@ -68,6 +78,8 @@ def take_exact_step(
         settled=report.converged,
         solves=report.iterations,
         contacts=report.pairs,
+        loads=exact_collider_loads(loads, surfaces.first_collider, origins),
+        let_in=len(report.excluded),
         inverted_tets=int(count_inverted(state.x, model.solid_tets)),
         milliseconds={"solve": 1e3 * (clock.perf_counter() - started)},
     ), bounds.is_fixed

@@ -19,7 +19,8 @@ from ...contact.exact.barriers import LOGARITHMIC
 from ...contact.exact.conservative_advancement import SafeDistance
 from ...contact.exact.contact_mesh import make_contact_mesh, vertex_areas
 from ...contact.exact.contact_potential import ContactBarrier
-from ...integrators.exact_contact.exact_contact_step import BoundSurfaces, ExactContactOptions, PrescribedMotion
+from ...integrators.exact_contact.bound_surfaces import BoundSurfaces, PrescribedMotion
+from ...integrators.exact_contact.exact_contact_step import ExactContactOptions
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding
@@ -51,7 +52,7 @@ class ExactSurfaces:
     Attributes:
         bound: The surfaces, v vertices.
         options: How steps are solved.
-        names: Of the surfaces, (s,).
+        keys, names: Of the bodies and colliders of the surfaces, (s,) each.
         vertex_start: First vertex of each, (s + 1,).
         colliders, deforming: The colliders.
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
@@ -59,6 +60,7 @@ class ExactSurfaces:
 
     bound: BoundSurfaces
     options: ExactContactOptions
+    keys: tuple[str, ...]
     names: tuple[str, ...]
     vertex_start: tuple[int, ...]
     colliders: tuple[BuiltCollider, ...]
@@ -69,6 +71,17 @@ class ExactSurfaces:
     def all_colliders(self) -> tuple[AnyCollider, ...]:
         """Those that do not deform, then those that do."""
         return (*self.colliders, *self.deforming)
+
+    @property
+    def first_collider(self) -> int:
+        """The surface of the first collider."""
+        return len(self.names) - len(self.all_colliders)
+
+    def collider_origins(self, tracks: TrackReader, time: float) -> Floats:
+        """Returns the reference points of torques on colliders at a time [m], (c, 3)."""
+        poses = [each.rigid_pose(each.matrices_at_step_ends(tracks, time, time)[1], time) for each in self.colliders]
+        origins = [*(pose[3] for pose in poses), *(each.origin(tracks, time) for each in self.deforming)]
+        return floats(np.array(origins), -1, 3)
 
     def motion(
         self, tracks: TrackReader, begin: float, end: float, held: tuple[Bools | None, Floats]
@@ -81,8 +94,7 @@ class ExactSurfaces:
             held: Which nodes are held, (n,), None: none, and where these end [m], (n, 3).
         """
         ends, inactive = (self.local.copy(), self.local.copy()), []
-        first = len(self.names) - len(self.colliders) - len(self.deforming)
-        for surface, collider in enumerate(self.all_colliders, first):
+        for surface, collider in enumerate(self.all_colliders, self.first_collider):
             own = slice(self.vertex_start[surface], self.vertex_start[surface + 1])
             if not is_active(collider.key, tracks, begin, end):
                 inactive.append(surface)
@@ -174,7 +186,9 @@ def make_exact_surfaces(
     as_whose = np.concatenate([bodies, bodies, rest_of])  # points touch and rub what their body does
     may_touch = _may_touch(scene, others)[np.ix_(as_whose, as_whose)]
     may_touch[bodies, count + bodies] = may_touch[count + bodies, bodies] = False
-    mesh = make_contact_mesh(rest, indices(np.concatenate(triangles)), indices(surface), may_touch, floats(area))
+    is_half_space = np.isin(np.arange(len(as_whose), dtype=np.int64), 2 * count + np.flatnonzero(_are_planes(others)))
+    faces, owner = indices(np.concatenate(triangles)), indices(np.where(as_whose < count, as_whose, as_whose + count))
+    mesh = make_contact_mesh(rest, faces, indices(surface), may_touch, floats(area), owner, is_half_space)
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
     bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
     gap = _gap(scene, meshes)
@@ -182,7 +196,8 @@ def make_exact_surfaces(
     return ExactSurfaces(
         bound=bound,
         options=ExactContactOptions(barrier, SafeDistance(0.0, KEPT_SHARE), TOLERANCE_SHARE * gap),
-        names=(*(body.name for body in (*scene.bodies, *scene.bodies)), *(collider.name for collider in others)),
+        keys=tuple(each.key for each in (*scene.bodies, *scene.bodies, *others)),
+        names=tuple(each.name for each in (*scene.bodies, *scene.bodies, *others)),
         vertex_start=tuple(starts),
         colliders=tuple(colliders),
         deforming=tuple(deforming),
@@ -254,8 +269,14 @@ def _collider_mesh(collider: AnyCollider, scene: Scene, size: float) -> tuple[Fl
     if collider.bvh is not None:
         return declared.vertices @ collider.stretch.T, declared.triangles
     across = np.linalg.svd(collider.normal[None])[2][1:]
+    across[1] *= np.sign(np.cross(across[0], across[1]) @ collider.normal)  # faces look up
     corners = size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     return corners @ across, PLANE_FACES
+
+
+def _are_planes(others: Sequence[AnyCollider]) -> Bools:
+    """Returns which colliders are planes, with everything below inside, (c,)."""
+    return np.array([isinstance(each, BuiltCollider) and each.bvh is None for each in others], bool)
 
 
 def _may_touch(scene: Scene, others: Sequence[AnyCollider]) -> Bools:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which pairs are no longer kept apart where colliders and held nodes leave bodies no room."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...contact.exact.conservative_advancement import SafeDistance, mark_limited_pairs
+from ...contact.exact.contact_mesh import ContactMesh
+from ...contact.exact.contact_potential import PairStencils, fill_closing_motion
+from ...contact.exact.excluded_features import ExcludedFeatures, features_of_pairs
+from ...contact.exact.pair_search import Groups, PairSearch
+from ...contact.exact.tangled_features import tangled_features
+from ...runtime.arrays import Bools, Floats
+
+
+def blocking_features(
+    mesh: ContactMesh, groups: Groups, y: Floats, y_end: Floats, is_collider: Bools, reach: float
+) -> ExcludedFeatures:
+    """Returns the features of pairs that keep colliders and held nodes from going on.
+
+    These are close pairs that what is left of their way would close; where there are none, close pairs that have to do
+    with it, or else all close pairs: bodies are between them.
+
+    Args:
+        mesh: The surfaces.
+        groups: Their pairs.
+        y, y_end: Vertices now, and where only these have arrived [m], (v, 3).
+        is_collider: Which vertices are those of colliders, (v,).
+        reach: Distance of close pairs [m].
+    """
+    is_prescribed = is_collider | (np.abs(y_end - y) > 0.0).any(axis=1)
+    choices: list[list[Bools]] = []
+    for group in groups:
+        distance, closing = closing_motion(group, y, y_end - y)
+        is_close = distance < reach
+        has_to_do = is_close & is_prescribed[group.vertices].any(axis=1)
+        choices.append([is_close & (closing > 0.0), has_to_do, is_close])
+    for each in range(3):
+        features = _features(mesh, groups, [own[each] for own in choices])
+        if len(features):
+            return features
+    return ExcludedFeatures()
+
+
+def limited_features(
+    mesh: ContactMesh, groups: Groups, y: Floats, y_end: Floats, safe: SafeDistance
+) -> ExcludedFeatures:
+    """Returns the features of pairs that would come too close on straight paths from y to y_end [m], (v, 3)."""
+    limited = []
+    for group in groups:
+        limited.append(np.zeros(len(group.vertices), bool))
+        mark_limited_pairs(group.kind, group.vertices, y, y_end - y, safe, limited[-1])
+    return _features(mesh, groups, limited)
+
+
+def features_not_parted(mesh: ContactMesh, search: PairSearch, y: Floats, distance: float) -> ExcludedFeatures:
+    """Returns what is still not kept apart: what is tangled, and what of it is closer than a distance [m].
+
+    Args:
+        mesh: The surfaces.
+        search: Its pairs, and what it excludes.
+        y: Vertices [m], (v, 3).
+        distance: At most the reach of the search.
+    """
+    excluded = search.excluded
+    if not len(excluded):
+        return excluded
+    found = tangled_features(mesh, y, excluded.owner_pairs(mesh))
+    for group in search.all_pairs(y, y):
+        rows = np.flatnonzero(excluded.excludes(mesh, group))
+        near = rows[closing_motion(group.select(rows), y, np.zeros_like(y))[0] < distance]
+        found = found.united(features_of_pairs(mesh, group, near).common(excluded))
+    return found
+
+
+def closing_motion(group: PairStencils, y: Floats, motion: Floats) -> tuple[Floats, Floats]:
+    """Returns distances of pairs [m], and by how much a motion of vertices would close them at first [m], (k,) each."""
+    distance, closing = np.empty(len(group.vertices)), np.empty(len(group.vertices))
+    fill_closing_motion(group, y, motion, distance, closing)
+    return distance, closing
+
+
+def _features(mesh: ContactMesh, groups: Groups, chosen: list[Bools]) -> ExcludedFeatures:
+    """Returns the features of some of the pairs of each group."""
+    found = ExcludedFeatures()
+    for group, which in zip(groups, chosen, strict=True):
+        found = found.united(features_of_pairs(mesh, group, np.flatnonzero(which)))
+    return found
