@@ -9,7 +9,7 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 import bmesh
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from fixtures.blender_scenes import add_box, evaluated, fresh
 from fixtures.fake_layout import FakeLayout
@@ -220,6 +220,29 @@ def test_a_fix_that_cannot_be_made_changes_nothing_and_says_why() -> None:
     bpy.data.objects.remove(other)
     with pytest.raises(BadInput, match="not all of its open edges"):
         diagnostic_fixes.fix(bpy.context, "surface-open", FixTarget(obj))
+
+
+def test_bodies_that_start_in_each_other_are_named_and_separated() -> None:
+    scene = fresh()
+    scene.sinew.contact = "EXACT"
+    low = add_box(divisions=1)
+    bpy.ops.sinew.make_body()
+    bpy.ops.mesh.primitive_cube_add(location=low.location + Vector((0.1, 0.0, 1.9 * max(low.dimensions) / 2.0)))
+    high = bpy.context.object
+    high.dimensions = low.dimensions
+    bpy.ops.sinew.make_body()
+    before = {obj: obj.location.copy() for obj in (low, high)}
+    (row,) = (row for row in checked().values() if row.kind == "exact-contact-intersects")
+    assert row.is_refused and low.name in row.line and high.name in row.line and "Separate" in row.line
+    assert {uid for uid, _ in row.moves} == {low.session_uid, high.session_uid}
+    assert press("fix", "exact-contact-intersects") == {"FINISHED"}
+    assert "exact-contact-intersects" not in {row.kind for row in checked().values()}
+    assert high.location.z - low.location.z > max(low.dimensions) > (before[high] - before[low]).z
+    high.keyframe_insert("location", frame=1)
+    with pytest.raises(BadInput, match="animated"):
+        diagnostic_fixes.fix(bpy.context, row.kind, FixTarget(high, moves=row.moves))
+    with pytest.raises(BadInput, match="no way"):
+        diagnostic_fixes.fix(bpy.context, row.kind, FixTarget(high))
 
 
 def test_every_fix_is_of_a_kind_that_is_told() -> None:

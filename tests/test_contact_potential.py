@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from sinew.solver.contact.exact.closest_features import (
 from sinew.solver.contact.exact.conservative_advancement import EDGE_EDGE, POINT_TRIANGLE
 from sinew.solver.contact.exact.contact_mesh import close_pairs, make_contact_mesh
 from sinew.solver.contact.exact.contact_potential import (
+    LEAST_GAP_SHARE,
     ContactBarrier,
     PairDerivatives,
     PairStencils,
@@ -87,8 +90,8 @@ def full_hessian(kind, x, how):
     return slope / (2 * d) * hessian + (curvature - slope / d) / (4 * d * d) * outer, slope / (2 * d) * gradient
 
 
-def derivatives(kind, x, how, threshold=0.0):
-    pairs = PairStencils(kind, np.arange(4, dtype=np.int32)[None], np.ones(1), np.array([threshold]))
+def derivatives(kind, x, how, threshold=0.0, start=np.inf):
+    pairs = PairStencils(kind, np.arange(4, dtype=np.int32)[None], np.ones(1), np.array([threshold]), np.full(1, start))
     out = PairDerivatives(np.empty(1), np.empty((1, 12)), np.empty((1, 12, 12)))
     fill_contact_derivatives(pairs, x, how, out)
     assert out.energy[0] == pytest.approx(contact_energy(pairs, x, how))
@@ -141,6 +144,24 @@ def test_derivatives_of_nearly_parallel_edges(name) -> None:
     assert mollified > 10
 
 
+@pytest.mark.parametrize("kind", [POINT_TRIANGLE, EDGE_EDGE])
+def test_layers_count_from_their_distance_at_the_start(kind) -> None:
+    rng, how = np.random.default_rng(6), ContactBarrier(LOGARITHMIC, 2.0, 30.0)
+    for _ in range(20):
+        x = rng.uniform(-0.5, 0.5, (4, 3))
+        closest = allocate_closest_points()
+        (closest_on_triangle_to_point if kind == POINT_TRIANGLE else closest_of_edges)(x, closest)
+        d = np.sqrt(squared_distance(x, closest))
+        if d > LEAST_GAP_SHARE * how.gap:
+            assert derivatives(kind, x, how, start=d * (1.0 - 1e-9))[0] == 0.0 < derivatives(kind, x, how)[0]
+        nearer = ContactBarrier(how.kind, 1.2 * d, how.stiffness)
+        if nearer.gap < LEAST_GAP_SHARE * how.gap:  # what touches has a gap, too
+            assert derivatives(kind, x, how, start=0.0)[0] > 0.0
+            continue
+        for one, other in zip(derivatives(kind, x, how, start=1.2 * d), derivatives(kind, x, nearer), strict=True):
+            np.testing.assert_allclose(one, other)
+
+
 def test_areas_and_energy_of_two_surfaces() -> None:
     vertices, triangles = torus(16, 10)
     x = np.concatenate([vertices, vertices + [0.0, 0.0, 0.62]])
@@ -150,6 +171,7 @@ def test_areas_and_energy_of_two_surfaces() -> None:
         np.repeat([0, 1], len(vertices)).astype(np.int32),
         np.array([[False, True], [True, False]]),
     )
+    mesh = replace(mesh, start=np.where(np.arange(len(x))[:, None] < len(vertices), 0.0, 9.0) + x)
     how = ContactBarrier(LOGARITHMIC, 0.1, 1e4)
     groups = pair_stencils(mesh, close_pairs(mesh, x, x, how.gap))
     corners = x[mesh.triangles]

@@ -120,20 +120,6 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
     assert not intersections(run)
 
 
-def test_what_intersects_at_the_start_is_named(tmp_path) -> None:
-    scene = two_blocks()
-    moved = replace(
-        scene.bodies[1],
-        vertices=scene.bodies[1].vertices - [0.0, 0.0, 0.1],
-        tet_nodes=scene.bodies[1].tet_nodes - [0.0, 0.0, 0.1],
-    )
-    run = Run(tmp_path, replace(scene, bodies=(scene.bodies[0], moved)))
-    with pytest.raises(BadInput) as refused:
-        run.advance()
-    assert refused.value.kind == "exact-contact-intersects"
-    assert {refused.value.details["name"], refused.value.details["other"]} == {"Lower", "Upper"}
-
-
 @pytest.mark.parametrize(
     ("changes", "feature"),
     [

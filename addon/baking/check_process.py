@@ -15,6 +15,7 @@ from ...solver.runtime.arrays import Indices
 from ...solver.runtime.errors import SolveFailed
 from .folder_process import FolderProcess
 
+Vector = tuple[float, float, float]
 SCENE_FOLDER, FINDINGS_FILE = "scene", "findings.json"
 
 
@@ -30,6 +31,7 @@ class CheckRow:
         vertices: Of the object's mesh, (k,).
         triangles: Of its mesh, that are to be turned, (t,).
         wanted: The value that a setting is to get [m], or 0.
+        moves: How objects are to be moved, each with its session id [m].
     """
 
     kind: str
@@ -39,6 +41,7 @@ class CheckRow:
     vertices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     triangles: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     wanted: float = 0.0
+    moves: tuple[tuple[int, Vector], ...] = ()
 
 
 @dataclass(frozen=True)

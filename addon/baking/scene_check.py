@@ -196,6 +196,7 @@ def _found_row(scene: bpy.types.Scene, check: CheckProcess, found: dict[str, Any
         np.array([each for each in found["vertices"] if is_same_mesh and each < checked.vertex_count], np.int32),
         np.array([each for each in found["triangles"] if is_same_mesh and each < checked.triangle_count], np.int32),
         float(details.get("wanted", 0.0)) if found["kind"] == "surface-thin" else 0.0,
+        tuple((check.objects[key].session_uid, tuple(move)) for key, move in details.get("moves", {}).items()),
     )
 
 

@@ -16,6 +16,7 @@ from ...solver.runtime.errors import BadInput
 from ..blender_data import sinew_modifier
 from ..evaluation.evaluated_mesh import polygon_of_triangle, polygon_starts
 from . import drawn_muscles, muscle_setup, role_checks
+from .separate_bodies import separate
 
 SAME_PLACE = 1.0e-6  # of the size of a mesh: vertices that are merged
 SAME_SCALE = 1.0e-4  # relative
@@ -29,11 +30,13 @@ class FixTarget:
         obj: The object.
         triangles: Those of its mesh that are to be turned, (t,).
         wanted: The value that a setting is to get [m], or 0.
+        moves: How objects are to be moved, each with its session id [m].
     """
 
     obj: bpy.types.Object
     triangles: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
     wanted: float = 0.0
+    moves: tuple[tuple[int, tuple[float, float, float]], ...] = ()
 
 
 def fix(context: bpy.types.Context, kind: str, target: FixTarget) -> str:
@@ -162,6 +165,10 @@ def _apply_scale(_context: bpy.types.Context, target: FixTarget) -> str:
     return f'Applied the scale of "{obj.name}" to its mesh'
 
 
+def _separate(context: bpy.types.Context, target: FixTarget) -> str:
+    return separate(context, target.obj, target.moves)
+
+
 def _check_own_mesh(obj: bpy.types.Object) -> None:
     """Raises BadInput where the mesh is in another file or also that of other objects."""
     if obj.data.library is not None or obj.data.override_library is not None:
@@ -188,4 +195,5 @@ FIXES: dict[str, Fix] = {
     "muscle-posed-twice": _leave_ends_to_hooks,
     "posed-twice": _move_below_armature,
     "scale-not-applied": _apply_scale,
+    "exact-contact-intersects": _separate,
 }

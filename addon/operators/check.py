@@ -136,7 +136,9 @@ class SINEW_OT_check_fix(_RowOperator, bpy.types.Operator):
         if context.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
             bpy.ops.object.mode_set(mode="OBJECT")
         row, obj = self.row(context)
-        said = diagnostic_fixes.fix(context, row.kind, diagnostic_fixes.FixTarget(obj, row.triangles, row.wanted))
+        said = diagnostic_fixes.fix(
+            context, row.kind, diagnostic_fixes.FixTarget(obj, row.triangles, row.wanted, row.moves)
+        )
         context.view_layer.update()
         self.report({"INFO"}, said)
         scene_check.start(context)

@@ -13,6 +13,7 @@ from .text_rows import count_text, draw_wrapped
 MAX_ROWS = 20  # that are drawn
 NOTHING_NOTE = "Nothing found"
 OLD_NOTE = "The scene has changed since: check again"
+SEPARATE_TEXT = "Separate"
 LOOKING_NOTE = "Looking through the scene"
 
 
@@ -53,4 +54,5 @@ def _draw_row(layout: bpy.types.UILayout, context: bpy.types.Context, row: Check
     if row.kind in FIXES:
         fixes = buttons.row(align=True)
         fixes.enabled = not bake_status.status(context.scene).is_locked
-        fixes.operator("sinew.check_fix", icon="TOOL_SETTINGS").index = number
+        text = SEPARATE_TEXT if row.moves else None  # None: that of the operator
+        fixes.operator("sinew.check_fix", text=text, icon="TOOL_SETTINGS").index = number

@@ -53,7 +53,7 @@ from .assemble_bodies import (
     is_hierarchical,
     with_ignored_bodies,
 )
-from .assembled_scene import AssembledScene
+from .assembled_scene import AssembledBody, AssembledScene
 from .bind_body import bind_body
 from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
@@ -128,10 +128,12 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         bound_attachment=bound_attachment,
     )
     if scene.settings.contact == EXACT_CONTACT:
+        from .exact_contact.exact_start import begin_exact_contact
         from .exact_contact.exact_surfaces import make_exact_surfaces
 
         exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points)
-        built = replace(built, exact_contact=exact)
+        start = begin_exact_contact(exact, tracks, scene.settings.start_time, model, inputs.state)
+        built = replace(built, exact_contact=start.surfaces, bodies=_with_warnings(built.bodies, start.warnings))
     if any(mesh.levels is not None for mesh in meshes):
         from .dynamic_refinement.scene_at_levels import start_levels
 
@@ -141,6 +143,14 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     touching = built.colliders, built.contact_materials, built.contact_points
     initialize_contacts(*touching, built.model, names, tracks, built.initial)
     return _with_gravity_in_shape(built, scene, tracks, gravity, on_stage)
+
+
+def _with_warnings(bodies: Sequence[AssembledBody], found: Mapping[int, SinewError]) -> tuple[AssembledBody, ...]:
+    """Returns bodies with further warnings, by their numbers."""
+    return tuple(
+        replace(body, warnings=(*body.warnings, found[number])) if number in found else body
+        for number, body in enumerate(bodies)
+    )
 
 
 def _check(scene: Scene, tracks: TrackReader) -> None:

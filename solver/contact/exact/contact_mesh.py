@@ -32,6 +32,7 @@ class ContactMesh:
         may_touch: Which surfaces are kept apart, symmetric; the diagonal says which from themselves, (s, s).
         owner: The surface whose body each one belongs to: itself, but for further points of a body, (s,).
         side: What is behind each: `OPEN`, `CLOSED` or `HALF_SPACE`, (s,).
+        start: Vertices where the simulation begins [m], (n, 3): what is close there is kept no farther apart.
     """
 
     rest: Floats
@@ -43,6 +44,7 @@ class ContactMesh:
     may_touch: Bools
     owner: Indices
     side: Indices
+    start: Floats
 
 
 class ClosePairs(NamedTuple):
@@ -104,7 +106,7 @@ def make_contact_mesh(
     side = surface_sides(rest, triangles, surface[triangles[:, 0]], len(may_touch))
     if is_half_space is not None:
         side[is_half_space] = HALF_SPACE
-    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side)
+    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side, rest)
 
 
 def surface_sides(rest: Floats, triangles: Indices, surface: Indices, count: int) -> Indices:

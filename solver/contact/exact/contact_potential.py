@@ -2,7 +2,8 @@
 """The contact energy of all close pairs, its gradient, and semidefinite Hessians pair by pair.
 
 A pair at a distance d below the gap has the energy m A κ gap β(d / gap): A is its area, β a barrier (`barriers.py`),
-and m fades parallel edges (`edge_edge_mollifier.py`; 1 for points and triangles).
+and m fades parallel edges (`edge_edge_mollifier.py`; 1 for points and triangles). What was closer where the simulation
+begins, as layers are, is pushed only if it comes closer than that: its gap is its distance there.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives
 from .semidefinite_projection import project_semidefinite
 from .squared_distance import fill_distance_gradient, fill_distance_hessian, separation, squared_distance
 
+LEAST_GAP_SHARE = 0.05  # of the gap: least distance at the start that counts as a gap
+
 
 class ContactBarrier(NamedTuple):
     """How surfaces are kept apart.
@@ -52,16 +55,23 @@ class PairStencils(NamedTuple):
         vertices: Of each pair, (k, 4).
         area: A [m²], (k,).
         threshold: ε of the mollifier [m⁴], (k,); 0 for points and triangles.
+        start_distance: Where the simulation begins [m], (k,).
     """
 
     kind: int
     vertices: Indices
     area: Floats
     threshold: Floats
+    start_distance: Floats
 
     def select(self, rows: Indices) -> PairStencils:
         """Returns some of the pairs."""
-        return PairStencils(self.kind, self.vertices[rows], self.area[rows], self.threshold[rows])
+        kind, vertices, area, threshold, start_distance = self
+        return PairStencils(kind, vertices[rows], area[rows], threshold[rows], start_distance[rows])
+
+    def gaps(self, how: ContactBarrier) -> Floats:
+        """Returns the distances below which pairs are pushed [m], (k,)."""
+        return np.minimum(how.gap, np.maximum(self.start_distance, LEAST_GAP_SHARE * how.gap))
 
 
 class PairDerivatives(NamedTuple):
@@ -96,14 +106,18 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
     area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).min(axis=1)
     thresholds = np.empty(len(pairs.edge_edge))
     fill_thresholds(mesh.rest, pairs.edge_edge, thresholds)
+    started = np.empty(len(pairs.point_triangle)), np.empty(len(pairs.edge_edge))
+    fill_distances(POINT_TRIANGLE, pairs.point_triangle, mesh.start, started[0])
+    fill_distances(EDGE_EDGE, pairs.edge_edge, mesh.start, started[1])
     return (
         PairStencils(
             POINT_TRIANGLE,
             pairs.point_triangle,
             mesh.point_area[pairs.point_triangle[:, 0]],
             np.zeros(len(pairs.point_triangle)),
+            started[0],
         ),
-        PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds),
+        PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds, started[1]),
     )
 
 
@@ -115,6 +129,23 @@ def fill_thresholds(rest, stencils, thresholds):
         for i in range(4):
             x[i] = rest[stencils[pair, i]]
         thresholds[pair] = mollifier_threshold(x)
+
+
+@kernel()
+def fill_distances(kind, stencils, positions, distances):
+    """Writes distances of pairs of a kind [m], (k,), by four vertices of each, (k, 4), at [m], (n, 3)."""
+    x, closest = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4)))
+    for pair in range(len(stencils)):
+        for i in range(4):
+            x[i] = positions[stencils[pair, i]]
+        find_closest(kind, x, closest)
+        distances[pair] = math.sqrt(squared_distance(x, closest))
+
+
+@kernel(device_only=True)
+def pair_gap(pairs, pair, how):
+    """Returns the distance below which a pair is pushed [m]."""
+    return min(how.gap, max(pairs.start_distance[pair], LEAST_GAP_SHARE * how.gap))
 
 
 @kernel()
@@ -131,29 +162,29 @@ def contact_energy(pairs, positions, how):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        distance = math.sqrt(squared_distance(x, closest))
-        if distance >= how.gap:
+        distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
+        if distance >= gap:
             continue
         if distance == 0.0:
             return np.inf
-        value, _, _ = barrier(how.kind, distance / how.gap)
+        value, _, _ = barrier(how.kind, distance / gap)
         factor = 1.0
         if pairs.kind == EDGE_EDGE:
             factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])
-        total += factor * pairs.area[pair] * how.stiffness * how.gap * value
+        total += factor * pairs.area[pair] * how.stiffness * gap * value
     return total
 
 
 @kernel()
-def least_distance(pairs, positions):
-    """Returns the least distance of `PairStencils` [m], for vertices at [m], (n, 3); infinite without pairs."""
+def least_gap_share(pairs, positions, how):
+    """Returns the least distance of `PairStencils` over their gaps, for vertices at [m], (n, 3); infinite without."""
     x, closest, least = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), np.inf
     for pair in range(len(pairs.vertices)):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        least = min(least, squared_distance(x, closest))
-    return math.sqrt(least)
+        least = min(least, math.sqrt(squared_distance(x, closest)) / pair_gap(pairs, pair, how))
+    return least
 
 
 @kernel()
@@ -209,17 +240,17 @@ def fill_contact_derivatives(pairs, positions, how, out):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         feature = find_closest(pairs.kind, x, closest)
-        distance = math.sqrt(squared_distance(x, closest))
-        if distance >= how.gap:
+        distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
+        if distance >= gap:
             continue
         gradient[:], hessian[:] = 0.0, 0.0
         if pairs.kind == POINT_TRIANGLE:
             parameters = triangle_parameter_count(feature)
         else:
             parameters = edges_parameter_count(feature)
-        value, slope, curvature = barrier(how.kind, distance / how.gap)
+        value, slope, curvature = barrier(how.kind, distance / gap)
         scale = pairs.area[pair] * how.stiffness
-        energy, slope, curvature = scale * how.gap * value, scale * slope, scale / how.gap * curvature
+        energy, slope, curvature = scale * gap * value, scale * slope, scale / gap * curvature
         out.energy[pair] = energy
         fill_distance_gradient(x, closest, gradient)
         cross = edge_cross_squared(x) if pairs.kind == EDGE_EDGE else np.inf

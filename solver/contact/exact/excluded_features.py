@@ -56,6 +56,10 @@ class ExcludedFeatures:
         """Returns the features of both."""
         return ExcludedFeatures(np.union1d(self.points, other.points), np.union1d(self.edges, other.edges))
 
+    def without(self, other: ExcludedFeatures) -> ExcludedFeatures:
+        """Returns the features that are not in the other."""
+        return ExcludedFeatures(np.setdiff1d(self.points, other.points), np.setdiff1d(self.edges, other.edges))
+
     def common(self, other: ExcludedFeatures) -> ExcludedFeatures:
         """Returns the features that are in both."""
         return ExcludedFeatures(np.intersect1d(self.points, other.points), np.intersect1d(self.edges, other.edges))

@@ -26,7 +26,7 @@ from ...runtime.jit import kernel
 from .barriers import barrier
 from .closest_features import ClosestPoints
 from .conservative_advancement import EDGE_EDGE
-from .contact_potential import ContactBarrier, PairStencils, find_closest
+from .contact_potential import ContactBarrier, PairStencils, find_closest, pair_gap
 from .edge_edge_mollifier import edge_cross_squared, mollifier
 from .squared_distance import separation, squared_distance
 
@@ -224,11 +224,11 @@ def fill_normal_forces(pairs, positions, how, out):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        distance = math.sqrt(squared_distance(x, closest))
+        distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
         out.limit[pair], out.stiffness[pair] = 0.0, pairs.area[pair] * how.stiffness / how.gap
-        if distance >= how.gap or distance == 0.0:
+        if distance >= gap or distance == 0.0:
             continue
-        _, slope, _ = barrier(how.kind, distance / how.gap)
+        _, slope, _ = barrier(how.kind, distance / gap)
         factor = 1.0
         if pairs.kind == EDGE_EDGE:
             factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])

@@ -33,7 +33,7 @@ from ...contact.exact.contact_potential import (
     contact_energy,
     count_close,
     fill_contact_derivatives,
-    least_distance,
+    least_gap_share,
 )
 from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import (
@@ -148,7 +148,7 @@ class ExactContactStep:
         self._start = surfaces.positions(self.x, self.collider)
         gap = options.barrier.gap
         self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded)
-        self.let_in, self._let_in_reach = 0, WAITING_SHARE * gap
+        self.let_in, self._let_in_share = 0, WAITING_SHARE
         self.friction: FrictionPairs
         self.lag_friction()
 
@@ -169,8 +169,8 @@ class ExactContactStep:
             self.arrival = 1.0 if self.arrival > ARRIVED else self.arrival
         if self.arrival < 1.0:
             y = self._vertices()
-            nearest = min(least_distance(group, y) for group in groups)
-            self.waits = nearest < WAITING_SHARE * self.options.barrier.gap
+            nearest = min(least_gap_share(group, y, self.options.barrier) for group in groups)
+            self.waits = nearest < WAITING_SHARE
         return float(np.abs(y_end - y).max(initial=np.abs(d).max()))
 
     def lag_friction(self) -> None:
@@ -184,8 +184,9 @@ class ExactContactStep:
         """Excludes what keeps colliders and held nodes from going on, farther around it each time."""
         y, y_end, is_collider = self._vertices(), self._prescribed_end(), self.surfaces.tet < 0
         groups = self._search.pairs(y, y_end)
-        reach, self._let_in_reach = self._let_in_reach, LET_IN_GROWTH * self._let_in_reach
-        self._exclude(blocking_features(self.surfaces.mesh, groups, y, y_end, is_collider, reach))
+        share, self._let_in_share = self._let_in_share, LET_IN_GROWTH * self._let_in_share
+        how, mesh = self.options.barrier, self.surfaces.mesh
+        self._exclude(blocking_features(mesh, groups, y, y_end, is_collider, how, share))
 
     def force_arrival(self) -> None:
         """Moves colliders and held nodes to where they end, and excludes all that they would hit on the way."""
@@ -199,8 +200,8 @@ class ExactContactStep:
 
     def excluded_at_end(self) -> ExcludedFeatures:
         """Returns what is not kept apart in the next step."""
-        parted = PARTED_SHARE * self.options.barrier.gap
-        return features_not_parted(self.surfaces.mesh, self._search, self._vertices(), parted)
+        mesh, how = self.surfaces.mesh, self.options.barrier
+        return features_not_parted(mesh, self._search, self._vertices(), how, PARTED_SHARE)
 
     def _vertices(self) -> Floats:
         return self.surfaces.positions(self.x, self.collider)

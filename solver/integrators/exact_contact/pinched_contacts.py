@@ -7,7 +7,7 @@ import numpy as np
 
 from ...contact.exact.conservative_advancement import SafeDistance, mark_limited_pairs
 from ...contact.exact.contact_mesh import ContactMesh
-from ...contact.exact.contact_potential import PairStencils, fill_closing_motion
+from ...contact.exact.contact_potential import ContactBarrier, PairStencils, fill_closing_motion
 from ...contact.exact.excluded_features import ExcludedFeatures, features_of_pairs
 from ...contact.exact.pair_search import Groups, PairSearch
 from ...contact.exact.tangled_features import tangled_features
@@ -15,7 +15,7 @@ from ...runtime.arrays import Bools, Floats
 
 
 def blocking_features(
-    mesh: ContactMesh, groups: Groups, y: Floats, y_end: Floats, is_collider: Bools, reach: float
+    mesh: ContactMesh, groups: Groups, y: Floats, y_end: Floats, is_collider: Bools, how: ContactBarrier, share: float
 ) -> ExcludedFeatures:
     """Returns the features of pairs that keep colliders and held nodes from going on.
 
@@ -27,13 +27,14 @@ def blocking_features(
         groups: Their pairs.
         y, y_end: Vertices now, and where only these have arrived [m], (v, 3).
         is_collider: Which vertices are those of colliders, (v,).
-        reach: Distance of close pairs [m].
+        how: The barrier.
+        share: Of the gap of a pair: it is close below that.
     """
     is_prescribed = is_collider | (np.abs(y_end - y) > 0.0).any(axis=1)
     choices: list[list[Bools]] = []
     for group in groups:
         distance, closing = closing_motion(group, y, y_end - y)
-        is_close = distance < reach
+        is_close = distance < share * group.gaps(how)
         has_to_do = is_close & is_prescribed[group.vertices].any(axis=1)
         choices.append([is_close & (closing > 0.0), has_to_do, is_close])
     for each in range(3):
@@ -54,14 +55,17 @@ def limited_features(
     return _features(mesh, groups, limited)
 
 
-def features_not_parted(mesh: ContactMesh, search: PairSearch, y: Floats, distance: float) -> ExcludedFeatures:
-    """Returns what is still not kept apart: what is tangled, and what of it is closer than a distance [m].
+def features_not_parted(
+    mesh: ContactMesh, search: PairSearch, y: Floats, how: ContactBarrier, share: float
+) -> ExcludedFeatures:
+    """Returns what is still not kept apart: what is tangled, and what of it is closer than a share of its gap.
 
     Args:
         mesh: The surfaces.
         search: Its pairs, and what it excludes.
         y: Vertices [m], (v, 3).
-        distance: At most the reach of the search.
+        how: The barrier.
+        share: Of the gap.
     """
     excluded = search.excluded
     if not len(excluded):
@@ -69,7 +73,8 @@ def features_not_parted(mesh: ContactMesh, search: PairSearch, y: Floats, distan
     found = tangled_features(mesh, y, excluded.owner_pairs(mesh))
     for group in search.all_pairs(y, y):
         rows = np.flatnonzero(excluded.excludes(mesh, group))
-        near = rows[closing_motion(group.select(rows), y, np.zeros_like(y))[0] < distance]
+        own = group.select(rows)
+        near = rows[closing_motion(own, y, np.zeros_like(y))[0] < share * own.gaps(how)]
         found = found.united(features_of_pairs(mesh, group, near).common(excluded))
     return found
 

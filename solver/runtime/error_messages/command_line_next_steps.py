@@ -38,6 +38,7 @@ MESH_COMMAND_NEXT_STEPS: dict[str, str] = {
     "contacts-unsettled": "If the body trembles or sinks in a little, choose more --substeps.",
     "inverted-after-steps": "If the shape looks wrong, choose more --substeps or a stiffer --preset.",
     "solve-not-finite": "Choose more --substeps.",
+    "exact-contact-intersects": "Move them apart, or choose Fast contact; `moves` of the error's details say how far.",
     "most-steps-unsettled": "Choose more --substeps, or a lower --youngs-modulus.",
     "collapses": "Choose --youngs-modulus {pascals}, or --simulated-scale {scale}.",
     "step-gains-energy": "Choose more --substeps, or a lower --youngs-modulus.",

@@ -42,15 +42,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Exact contact cannot simulate {feature} yet, which "{name}" is or has.',
         "Choose Fast as Contact, or remove that.",
     ),
-    # solver/simulation/exact_contact/exact_surfaces.py
+    # solver/simulation/exact_contact/exact_start.py
     "exact-contact-intersects": (
-        '"{name}" and "{other}" touch or intersect at {time}, near {place}, so Exact contact cannot keep them apart.',
-        "Move them apart, by a hair where they only touch, let them pass through each other with a Collision "
+        '"{name}" and "{other}" intersect at {time}, near {place}, so Exact contact cannot keep them apart.',
+        "Press Check and then Separate, which moves bodies apart, let them pass through each other with a Collision "
         "Collection, or choose Fast as Contact.",
     ),
-    "exact-contact-intersects-itself": (
-        '"{name}" intersects itself at {time}, near {place}, so Exact contact cannot keep it apart.',
-        "Remove what crosses in its mesh, switch its Self-Contact off, or choose Fast as Contact.",
+    "exact-contact-crosses-itself": (
+        '"{name}" intersects itself at the start, at {count} places, the first near {place}.',
+        "Exact contact keeps these apart once they have parted, and everything else at once.",
+    ),
+    "exact-contact-touches": (
+        '"{name}" touches something at the start and begins {millimetres:.3g} mm away from it.',
+        "Exact contact needs some room. Move it there to see it where it begins.",
     ),
     # solver/bake/contact_convergence_warnings.py
     "exact-contact-let-in": (

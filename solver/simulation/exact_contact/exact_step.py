@@ -15,7 +15,6 @@ from ...integrators.exact_contact.incremental_potential import IncrementalPotent
 from ...integrators.step_report import StepReport
 from ...mechanics.elements.inverted_tet_count import count_inverted
 from ...mechanics.model import Model
-from ...mechanics.state_fields import EXACT_PAIR_FIELD
 from ...runtime.arrays import Bools
 from ...runtime.errors import SolveFailed
 from ...scene.gravity import gravity_at
@@ -41,7 +40,6 @@ def take_exact_step(
         The report, and which nodes were held, (n,), None: none.
 
     Raises:
-        BadInput: Surfaces intersect where the simulation begins.
         SolveFailed: The step gave no numbers.
     """
     started = clock.perf_counter()
@@ -51,9 +49,7 @@ def take_exact_step(
     bounds = boundary_conditions(simulation, model, part, None)
     bound, motion = surfaces.motion(tracks, part.begin, part.end, (bounds.is_fixed, bounds.fixed_target))
     excluded = ExcludedFeatures.from_state(state)
-    if EXACT_PAIR_FIELD not in state.fields:
-        surfaces.check(bound, state, motion.start, part.begin)
-    elif surfaces.appears(tracks, part.begin, part.end):
+    if surfaces.appears(tracks, part.begin, part.end):
         y = bound.positions(state.x, motion.start)
         excluded = excluded.united(tangled_features(bound.mesh, y, intersecting_owners(bound.mesh, y)))
     gravity, workspace = gravity_at(scene, tracks, part.end), simulation.solver_context.workspace(model)
@@ -65,8 +61,9 @@ def take_exact_step(
     report.shear.to_state(state)
     report.excluded.to_state(state)
     y = bound.positions(state.x, motion.end)
+    let_in = report.excluded.without(surfaces.first_excluded)
     loads = exact_contact_loads(report.forces, y, bound.mesh, surfaces.keys)
-    simulation.exact_contact = ExactContactResult(loads, excluded_places(report.excluded, y, bound.mesh))
+    simulation.exact_contact = ExactContactResult(loads, excluded_places(let_in, y, bound.mesh))
     origins = surfaces.collider_origins(tracks, part.end)
     end_forces(simulation, model, part)
     for feature in built.features:
@@ -79,7 +76,7 @@ def take_exact_step(
         solves=report.iterations,
         contacts=report.pairs,
         loads=exact_collider_loads(loads, surfaces.first_collider, origins),
-        let_in=len(report.excluded),
+        let_in=len(let_in),
         inverted_tets=int(count_inverted(state.x, model.solid_tets)),
         milliseconds={"solve": 1e3 * (clock.perf_counter() - started)},
     ), bounds.is_fixed

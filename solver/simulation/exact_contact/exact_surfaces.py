@@ -8,7 +8,7 @@ corners, whatever it has between them. So contact points on large faces are kept
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,17 +19,15 @@ from ...contact.exact.barriers import LOGARITHMIC
 from ...contact.exact.conservative_advancement import SafeDistance
 from ...contact.exact.contact_mesh import make_contact_mesh, vertex_areas
 from ...contact.exact.contact_potential import ContactBarrier
+from ...contact.exact.excluded_features import ExcludedFeatures
 from ...integrators.exact_contact.bound_surfaces import BoundSurfaces, PrescribedMotion
 from ...integrators.exact_contact.exact_contact_step import ExactContactOptions
 from ...mechanics.model import Model
-from ...mechanics.state import State
 from ...mesh.embedding import Binding
-from ...mesh.geometry.triangle_intersections import surface_intersections
 from ...mesh.geometry.triangle_surface import make_surface
 from ...mesh.geometry.welding import weld
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
-from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 
@@ -56,6 +54,7 @@ class ExactSurfaces:
         vertex_start: First vertex of each, (s + 1,).
         colliders, deforming: The colliders.
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
+        first_excluded: What is not kept apart at first, as it intersects itself at rest.
     """
 
     bound: BoundSurfaces
@@ -66,6 +65,7 @@ class ExactSurfaces:
     colliders: tuple[BuiltCollider, ...]
     deforming: tuple[DeformingCollider, ...]
     local: Floats
+    first_excluded: ExcludedFeatures = field(default_factory=ExcludedFeatures)
 
     @property
     def all_colliders(self) -> tuple[AnyCollider, ...]:
@@ -124,31 +124,6 @@ class ExactSurfaces:
             ):
                 return True
         return False
-
-    def check(self, bound: BoundSurfaces, state: State, start: Floats, time: float) -> None:
-        """Raises BadInput where surfaces that may touch intersect.
-
-        Args:
-            bound: The surfaces that are active.
-            state: Where bodies are.
-            start: Vertices of colliders [m], (v, 3).
-            time: When [s].
-        """
-        y, mesh = bound.positions(state.x, start), bound.mesh
-        parts, of_triangle = {}, mesh.surface[mesh.triangles[:, 0]]
-        for surface in range(len(self.names)):
-            own = slice(self.vertex_start[surface], self.vertex_start[surface + 1])
-            if (of_triangle == surface).any():
-                parts[str(surface)] = y[own], indices(mesh.triangles[of_triangle == surface] - own.start)
-        for found in surface_intersections(parts):
-            one, other = (int(surface) for surface in found.surfaces)
-            if not mesh.may_touch[one, other]:
-                continue
-            place = "(" + ", ".join(f"{x:.3g}" for x in found.place) + ") m"
-            if one == other:
-                raise BadInput("exact-contact-intersects-itself", name=self.names[one], time=time, place=place)
-            names = {"name": self.names[one], "other": self.names[other]}
-            raise BadInput("exact-contact-intersects", **names, time=time, place=place)
 
 
 def make_exact_surfaces(
