@@ -16,6 +16,8 @@ from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture, Material
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
+from sinew.solver.scene.seams import Seams
+from sinew.solver.scene.sheet import Sheet
 from sinew.solver.simulation.simulation import Simulation
 
 EXACT = Settings(contact="exact", fps=50.0, substeps=2, frame_end=40)
@@ -124,7 +126,9 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
     ("changes", "feature"),
     [
         ({"fracture": Fracture()}, "Fracture"),
-        ({"meshing": Meshing("sheet")}, "a sheet"),
+        ({"meshing": Meshing("sheet"), "sheet": Sheet(strands=[[0, 1]])}, "strings"),
+        ({"meshing": Meshing("sheet"), "seams": Seams([[0, 1]])}, "seams"),
+        ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),
         ({"meshing": Meshing("rigid")}, "a rigid body"),
         ({"collision": Collision(0.5, 0.01)}, "a Thickness"),
     ],

@@ -8,19 +8,25 @@ import pytest
 
 from fixtures.exact_contact_scenes import ExactRun, plate, slab
 from fixtures.scenes import rotation
+from fixtures.sheets import CLOTH, grid
 from fixtures.tet_meshes import bar
 from sinew.solver.contact.exact.barriers import CUBIC, LOGARITHMIC, TWO_STAGE
 from sinew.solver.integrators.exact_contact.bound_surfaces import PrescribedMotion
 from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
+from sinew.solver.integrators.newton.newton_body_selection import nonlinear_bodies
+from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
 from sinew.solver.linalg.stencil_stiffness_assembly import (
     add_stencil_gradients,
     add_stencil_hessians,
     stencil_blocks,
 )
+from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.mechanics.sheets.sheet_part import sheet_part
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.stretch_limit.limit_potential import make_limit_potential
 from sinew.solver.mesh.geometry.triangle_intersections import intersecting_triangles
+from sinew.solver.scene.scene import Material
 
 NO_GRAVITY = np.zeros(3)
 
@@ -91,6 +97,34 @@ def test_the_incremental_potential_has_the_gradient_that_it_says(stretch) -> Non
         d = rng.normal(size=x.shape)
         step = 1e-6
         slope = (potential.value(x + step * d) - potential.value(x - step * d)) / (2.0 * step)
+        assert slope == pytest.approx((gradient * d).sum(), rel=1e-5, abs=1e-9)
+    assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
+    assert np.linalg.eigvalsh(matrix).min() > 0.0
+
+
+def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
+    rng, (nodes, triangles) = np.random.default_rng(3), grid((3, 3), (0.3, 0.3))
+    solid, tets = cube(2)
+    material = Material(youngs_modulus=1.0e5, poisson_ratio=0.3, density=1000.0, stiffness_damping=0.01)
+    parts = [
+        Part("cube", solid, tets, np.ones(len(tets)), material),
+        sheet_part("cloth", nodes + [0.0, 0.0, 0.5], triangles, CLOTH, (0.1, 0.01)),
+    ]
+    model = make_model(parts)
+    workspace = SolverContext().workspace(model)
+    x0 = model.X + 0.01 * rng.normal(size=model.X.shape)
+    state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
+    group = nonlinear_bodies(model, workspace).euler
+    potential = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace, group=group)
+    alone = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace)
+    x = x0 + 0.01 * rng.normal(size=x0.shape)
+    assert potential.value(x) > alone.value(x)  # which sees no sheet
+    gradient, values = potential.derivatives(x)
+    gradient, matrix = gradient.copy(), dense(model.pattern, values)
+    for own in model.bodies:
+        d = np.zeros_like(x)
+        d[own.nodes] = rng.normal(size=d[own.nodes].shape)
+        slope = (potential.value(x + 1e-7 * d) - potential.value(x - 1e-7 * d)) / 2e-7
         assert slope == pytest.approx((gradient * d).sum(), rel=1e-5, abs=1e-9)
     assert np.abs(matrix - matrix.T).max() < 1e-12 * np.abs(matrix).max()
     assert np.linalg.eigvalsh(matrix).min() > 0.0

@@ -49,16 +49,27 @@ def test_derivatives_of_friction_that_sticks_and_slides(limit) -> None:
 
         def slope(u, pairs=pairs):
             part, other = np.empty((1, 12)), np.empty((1, 12, 12))
-            fill_friction_derivatives(pairs, u, part, other)
+            fill_friction_derivatives(pairs, u, False, part, other)
             return part[0]
 
-        fill_friction_derivatives(pairs, motion, gradient, hessian)
+        fill_friction_derivatives(pairs, motion, False, gradient, hessian)
         numeric = differences(lambda u, pairs=pairs: friction_energy(pairs, u), motion, 1e-6)
         assert np.abs(numeric - gradient[0]).max() < 1e-7 * max(1.0, np.abs(gradient).max())
         assert np.abs(differences(slope, motion, 1e-6) - hessian[0]).max() < 1e-6 * np.abs(hessian).max()
         assert np.linalg.eigvalsh(hessian[0]).min() > -1e-12
         if limit < 1.0:
             assert np.linalg.norm(gradient[0, :3]) == pytest.approx(limit)  # all of the cone
+
+
+def test_the_secant_hessian_bounds_friction_from_above() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        pairs, motion = rubbing_pair(rng, 0.1), rng.normal(size=(4, 3))
+        gradient, hessian = np.empty((1, 12)), np.empty((1, 12, 12))
+        fill_friction_derivatives(pairs, motion, True, gradient, hessian)
+        d = 3.0 * rng.normal(size=12)
+        bound = friction_energy(pairs, motion) + gradient[0] @ d + 0.5 * d @ hessian[0] @ d
+        assert friction_energy(pairs, motion + d.reshape(4, 3)) <= bound + 1e-12
 
 
 def test_normal_forces_are_those_of_the_contact_potential() -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Exact contact can simulate so far: Soft Bodies of the default formulation, and colliders without Thickness."""
+"""What Exact contact can simulate so far: Soft Bodies of the default formulation, sheets, and colliders, all without
+Thickness."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from ..runtime.errors import BadInput
 from .formulation import FormulationSettings
 from .scene import EXACT_CONTACT, Body, Scene
+from .settings.sheet_settings import SHEET_POINTS, SHEET_T_JUNCTIONS
 
 
 def check_exact_contact(scene: Scene) -> None:
@@ -31,7 +33,7 @@ def _unsupported_features(body: Body) -> Iterator[str]:
     if body.flesh is not None:
         yield "flesh"
     if body.is_sheet:
-        yield "a sheet"
+        yield from _unsupported_features_of_sheet(body)
     if body.is_rigid:
         yield "a rigid body"
     if body.fracture is not None:
@@ -48,5 +50,19 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "a Wrap"
     if body.meshing.refines_dynamically:
         yield "tets that change their size"
-    if body.method != FormulationSettings():
+    if not body.is_sheet and body.method != FormulationSettings():
         yield "another Formulation than the default"
+
+
+def _unsupported_features_of_sheet(body: Body) -> Iterator[str]:
+    """Yields what a sheet is or has that Exact contact does not know."""
+    if len(body.sheet.strands):
+        yield "strings"
+    if body.seams is not None:
+        yield "seams"
+    for setting, is_on in (
+        (SHEET_T_JUNCTIONS, body.sheet.closes_t_junctions),
+        (SHEET_POINTS, body.sheet.is_carried_by_points),
+    ):
+        if is_on:
+            yield setting.label

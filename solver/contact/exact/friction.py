@@ -252,8 +252,17 @@ def friction_energy(pairs, motion):
 
 
 @kernel()
-def fill_friction_derivatives(pairs, motion, gradient, hessian):
-    """Writes gradients [N], (k, 12), and semidefinite Hessians [N/m], (k, 12, 12), of `friction_energy`."""
+def fill_friction_derivatives(pairs, motion, is_secant, gradient, hessian):
+    """Writes gradients and semidefinite Hessians of `friction_energy`.
+
+    Args:
+        pairs: `FrictionPairs`.
+        motion: Of vertices in the step [m], (n, 3).
+        is_secant: Whether what slides has the Hessian of a spring that pulls as much, which bounds the energy from
+            above: by its own one it is free along its shear, and a light sheet would be thrown to and fro across it.
+        gradient: [N], (k, 12), out.
+        hessian: [N/m], (k, 12, 12), out.
+    """
     s, block = np.empty(3), np.empty((3, 3))
     for pair in range(len(pairs.vertices)):
         length, limit, stiffness = _write_shear(pairs, pair, motion, s), pairs.limit[pair], pairs.stiffness[pair]
@@ -262,7 +271,7 @@ def fill_friction_derivatives(pairs, motion, gradient, hessian):
         for p in range(3):
             for q in range(3):
                 flat = (1.0 if p == q else 0.0) - pairs.normal[pair, p] * pairs.normal[pair, q]
-                block[p, q] = pull * (flat if sticks else flat - s[p] * s[q] / (length * length))
+                block[p, q] = pull * (flat if sticks or is_secant else flat - s[p] * s[q] / (length * length))
         for i in range(4):
             w = pairs.weights[pair, i]
             for p in range(3):

@@ -4,8 +4,9 @@
     ½ (x − x0)ᵀ B (x − x0) − (x − x0)ᵀ (M (Δt v0 + Δt² g) + Δt² f) + Δt² E(x),    B = M (1 + Δt α) + Δt C + Δt² K_p
 
 with the damping C at the start of the step, forces f and stiffness K_p of springs at points, and the energy E of
-corotated tets and of those beyond their stretch limit. Its Hessian is taken as B + Δt² R K Rᵀ, which is positive
-definite: how rotations change is left out. Beside it is the whole Hessian of stretch limits, whose energy is convex.
+corotated tets, of those beyond their stretch limit, and of the triangles and hinges of sheets. Its Hessian is taken as
+B + Δt² R K Rᵀ, which is positive definite: how rotations change is left out. Beside it are the whole Hessian of stretch
+limits, whose energy is convex, and those of hinges, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -18,12 +19,16 @@ import numpy as np
 
 from ...constraints.point_forces import PointForces
 from ...linalg.tet_stiffness_assembly import add_tet_terms
+from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
+from ...mechanics.elements.element_records import write_records
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.stretch_limit.limit_potential import LimitPotential
 from ...runtime.arrays import Floats, floats
+from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
+from ..newton.two_ring_tangent import body_slices
 from ..solver_context import StepWorkspace
 from ..system.block_ops import block_matrix_product
 from ..system.external_blocks import add_point_blocks
@@ -31,7 +36,7 @@ from ..system.step_matrix import compute_element_records, diagonal_mass
 
 
 class IncrementalPotential:
-    """The potential of one step of bodies whose tets are corotated.
+    """The potential of one step of bodies whose tets are corotated, and of others with an energy of their own.
 
     Attributes:
         model: The bodies.
@@ -48,6 +53,7 @@ class IncrementalPotential:
         workspace: StepWorkspace,
         points: PointForces | None = None,
         limits: Sequence[LimitPotential] = (),
+        group: FleshGroup | None = None,
     ) -> None:
         """Begins a step.
 
@@ -58,14 +64,17 @@ class IncrementalPotential:
             workspace: Of the model; `values` and `force` are written.
             points: Springs at points; None: there are none.
             limits: Stretch limits of tets.
+            group: Bodies that are not corotated; None: there are none.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
-        self._limits = tuple(limits)
+        self._limits, self._group = tuple(limits), group
+        self._evaluator = FleshEvaluator(group, model, workspace) if group is not None else None
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
         self._force = np.empty((model.node_count, 3))
         records = self._records(self.x0)
         assemble(0.0, dt, diagonal_mass(model, dt), model.pattern, records, self._constant, self._force)
+        self._add_damping()
         fall = dt * dt * model.gravity_scale[:, None] * gravity
         impulse = np.zeros((model.node_count, 3))
         if points is not None and len(points):
@@ -78,6 +87,8 @@ class IncrementalPotential:
         inertia = 0.5 * float((d * block_matrix_product(self.model.pattern, self._constant, d)).sum())
         elastic = float(stored_energy(self.model, x, self._records(x)).sum())
         elastic += sum(float(limit.forces_at(x)[0].sum()) for limit in self._limits)
+        if self._evaluator is not None and self._group is not None:
+            elastic += float(self._evaluator.energies(floats(x[self._group.part.nodes])).sum())
         return inertia - float((d * self._pull).sum()) + self.dt**2 * elastic
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
@@ -96,7 +107,35 @@ class IncrementalPotential:
                 tets, corner_block = self.model.tets, pattern.corner_block
                 add_tet_terms(self.dt, found.tet, found.stiffness, found.force, tets, corner_block, values, impulse)
                 gradient -= self.dt * impulse
+        self._add_group(x, gradient, values)
         return gradient, values
 
+    def _add_group(self, x: Floats, gradient: Floats, values: Floats) -> None:
+        """Adds what bodies do that are not corotated to a gradient, (n, 3), and blocks, (b, 9)."""
+        if self._evaluator is None or self._group is None:
+            return
+        self._evaluator.evaluate(floats(x[self._group.part.nodes]))
+        for whole, own in body_slices(self._group, self.model):
+            values[whole[1]] += self.dt**2 * self._evaluator.tangent[own[1]]
+            gradient[whole[0]] -= self.dt**2 * self._evaluator.force[own[0]]
+
+    def _add_damping(self) -> None:
+        """Adds the damping of these bodies where the step begins."""
+        if self._evaluator is None or self._group is None:
+            return
+        damping = np.zeros_like(self._evaluator.tangent)
+        self._evaluator.damping(floats(self.x0[self._group.part.nodes]), damping)
+        for whole, own in body_slices(self._group, self.model):
+            self._constant[whole[1]] += self.dt * damping[own[1]]
+
     def _records(self, x: Floats) -> Floats:
-        return compute_element_records(self.model, x, None, self.workspace.element_records(self.model))
+        """Returns the records of tets, zero of those that are not corotated."""
+        model, records = self.model, self.workspace.element_records(self.model)
+        if self._group is None:
+            return compute_element_records(model, x, None, records)
+        records[self._group.part.tets] = 0.0
+        for number in set(range(len(model.bodies))).difference(self._group.part.bodies):
+            write_records(model, number, x, records)
+            if len(model.pressure_modulus):
+                add_pressure(model, x, model.bodies[number].tets, records)
+        return records

@@ -167,7 +167,7 @@ def make_exact_surfaces(
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
     bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
     gap = _gap(scene, meshes)
-    barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(model))
+    barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(scene, model))
     return ExactSurfaces(
         bound=bound,
         options=ExactContactOptions(barrier, SafeDistance(0.0, KEPT_SHARE), TOLERANCE_SHARE * gap),
@@ -200,8 +200,11 @@ class _Part:
 
 def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> _Part:
     """Returns the render mesh of a body, whose vertices share its surface with its further contact points."""
-    faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
     used = np.unique(body.triangles)
+    if body.is_sheet:  # every vertex is a node, also beside another one
+        area = floats(np.bincount(used, points.area, len(body.vertices)))
+        return _Part(body.vertices, indices(body.triangles), tet, weights, area)
+    faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
     area = floats(np.bincount(representative[used], points.area[: len(used)], len(body.vertices)))
     return _Part(body.vertices, faces, tet, weights, area)
 
@@ -289,8 +292,14 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
     return gap
 
 
-def _stiffness(model: Model) -> float:
-    """Returns κ [Pa]: Young's modulus of the softest tets."""
+def _stiffness(scene: Scene, model: Model) -> float:
+    """Returns κ [Pa]: Young's modulus of the softest tets, or that by which the inertia of sheets resists, if greater.
+
+    The latter (`inertial_contact_modulus.py`) is low: a sheet between others is pressed by these, not by itself.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         modulus = model.mu * (3.0 * model.lam + 2.0 * model.mu) / (model.lam + model.mu)
-    return float(np.min(modulus[modulus > 0.0]))
+    modulus = np.where(modulus > 0.0, modulus, np.inf)
+    own = [(body, modulus[part.tets].min()) for body, part in zip(scene.bodies, model.bodies, strict=True)]
+    softest = min((found for body, found in own if not body.is_sheet), default=0.0)
+    return float(max(softest, *(found for body, found in own if body.is_sheet), 0.0))
