@@ -15,6 +15,7 @@ from sinew.solver.mesh.geometry.triangle_intersections import surface_intersecti
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture, Material
+from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
 from sinew.solver.scene.seams import Seams
 from sinew.solver.scene.sheet import Sheet
@@ -129,7 +130,7 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
         ({"meshing": Meshing("sheet"), "sheet": Sheet(strands=[[0, 1]])}, "strings"),
         ({"meshing": Meshing("sheet"), "seams": Seams([[0, 1]])}, "seams"),
         ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),
-        ({"meshing": Meshing("rigid")}, "a rigid body"),
+        ({"core": Core()}, "a rigid core"),
         ({"collision": Collision(0.5, 0.01)}, "a Thickness"),
     ],
 )

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fixtures.exact_checks import advance_and_count
 from fixtures.hybrid_scenes import cloth
 from fixtures.scenes import Run, block
-from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.scene import Collider, Scene, Settings
 
@@ -25,25 +25,11 @@ def spike(height: float) -> Collider:
     return Collider("spike", "Spike", "mesh", np.array(tip), FACES, friction=0.3)
 
 
-def advance_and_count(run: Run, frames: int, still: dict) -> int:
-    """Moves on, and returns how many pairs of triangles intersected, over all steps."""
-    found, faces = 0, {body.key: body.triangles for body in run.scene.bodies}
-
-    def look() -> None:
-        nonlocal found
-        positions = run.simulation.positions()
-        found += len(surface_intersections({key: (positions[key], faces[key]) for key in faces} | still))
-
-    run.advance(frames, before_step=look)
-    look()
-    return found
-
-
 def test_a_cloth_falls_on_jelly(tmp_path) -> None:
     jelly = block((2, 2, 2), (0.1, 0.1, 0.1), at=(-0.05, -0.05, 0.001), key="jelly", collision=Collision(0.3))
     sheet = cloth((0.24, 0.24), (10, 10), np.array([-0.12, -0.12, 0.12]), "cloth", collision=RUBS)
     run = Run(tmp_path, Scene((jelly, sheet), (Collider("floor", "Floor"),), EXACT))
-    assert advance_and_count(run, 10, {}) == 0
+    assert advance_and_count(run, 10) == 0
     assert max(report.contacts for report in run.reports) > 8
     assert all(report.unsettled == 0 for report in run.reports)
     z = run.render["cloth"][:, 2]
@@ -67,5 +53,5 @@ def test_a_fast_sheet_is_caught_by_another_one(tmp_path) -> None:
     fast = {"initial_velocity": (0.0, 0.0, -20.0), "collision": RUBS}  # 0.2 m a step
     upper = cloth((0.1, 0.1), (3, 3), np.array([-0.04, -0.05, 0.05]), "upper", **fast)
     run = Run(tmp_path, Scene((lower, upper), (), replace(EXACT, gravity=(0.0, 0.0, 0.0))))
-    assert advance_and_count(run, 2, {}) == 0
+    assert advance_and_count(run, 2) == 0
     assert run.render["upper"][:, 2].mean() > run.render["lower"][:, 2].mean()

@@ -12,7 +12,7 @@ from fixtures.sheets import CLOTH, grid
 from fixtures.tet_meshes import bar
 from sinew.solver.contact.exact.barriers import CUBIC, LOGARITHMIC, TWO_STAGE
 from sinew.solver.integrators.exact_contact.bound_surfaces import PrescribedMotion
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
+from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
 from sinew.solver.integrators.newton.newton_body_selection import nonlinear_bodies
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
@@ -115,7 +115,7 @@ def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
     x0 = model.X + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
     group = nonlinear_bodies(model, workspace).euler
-    potential = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace, group=group)
+    potential = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace, others=OtherBodies(group))
     alone = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace)
     x = x0 + 0.01 * rng.normal(size=x0.shape)
     assert potential.value(x) > alone.value(x)  # which sees no sheet

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from fixtures.closed_surfaces import sphere
+from fixtures.exact_checks import advance_and_count
 from fixtures.hybrid_scenes import cloth
 from fixtures.scenes import JELLY, Run
-from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
 from validate_exact_contact import welded
@@ -26,19 +26,9 @@ def test_a_cloth_over_a_ball_of_jelly_and_a_pyramid(tmp_path, reach) -> None:
     colliders = (Collider("floor", "Floor", friction=0.5), Collider("pyramid", "Pyramid", "mesh", PYRAMID, FACES))
     settings = Settings(contact="exact", fps=24.0, substeps=4, frame_end=FRAMES + 1)
     run, found, unsettled, contacts = Run(tmp_path, Scene((sheet, ball), colliders, settings)), 0, 0, 0
-    faces = {body.key: body.triangles for body in run.scene.bodies}
-
-    def look() -> None:
-        nonlocal found
-        positions = run.simulation.positions()
-        found += len(
-            surface_intersections({key: (positions[key], faces[key]) for key in faces} | {"pyramid": (PYRAMID, FACES)})
-        )
-
     for _ in range(FRAMES):
-        run.advance(before_step=look)
+        found += advance_and_count(run, 1, {"pyramid": (PYRAMID, FACES)})
         unsettled, contacts = unsettled + run.reports[-1].unsettled, max(contacts, run.reports[-1].contacts)
-    look()
     line = f"exact: intersections, a cloth of {len(sheet.triangles)} triangles over jelly and a tip, {4 * FRAMES} steps"
     reach("Contact", line, found, 0, found == 0 and contacts > 50)
     reach("Contact", "exact: steps of it that did not converge", unsettled, 0, unsettled == 0)

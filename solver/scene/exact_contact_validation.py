@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Exact contact can simulate so far: Soft Bodies of the default formulation, sheets, and colliders, all without
-Thickness."""
+"""What Exact contact can simulate so far: Soft Bodies of the default formulation, sheets, rigid bodies, colliders.
+
+All have to be without Thickness.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,6 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "flesh"
     if body.is_sheet:
         yield from _unsupported_features_of_sheet(body)
-    if body.is_rigid:
-        yield "a rigid body"
     if body.fracture is not None:
         yield "Fracture"
     if body.core is not None:

@@ -20,14 +20,13 @@ Source: Li et al. (2020), algorithm 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
-from ...contact.exact.conservative_advancement import SafeDistance, limit_motion
+from ...contact.exact.conservative_advancement import limit_motion
 from ...contact.exact.contact_potential import (
-    ContactBarrier,
     PairDerivatives,
     PairStencils,
     contact_energy,
@@ -53,6 +52,8 @@ from ...runtime.arrays import Floats, Indices
 from ...scene.scene import Settings
 from ..system.solve_system import solve_system
 from .bound_surfaces import BoundSurfaces, PrescribedMotion
+from .exact_contact_options import ExactContactOptions, ExactContactReport
+from .free_motion import FreeMotion
 from .incremental_potential import IncrementalPotential
 from .pinched_contacts import blocking_features, features_not_parted, limited_features
 
@@ -70,52 +71,23 @@ PARTED_SHARE = 0.25  # of the gap: distance from which on what was let in is kep
 ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
 
 
-@dataclass(frozen=True)
-class ExactContactOptions:
-    """How a step is solved.
+class StraightWay(NamedTuple):
+    """A straight way of nodes and colliders.
 
     Attributes:
-        barrier: What pushes surfaces apart.
-        safe: How close they may come.
-        tolerance: Motion of an iteration from which on the step has converged [m].
-        max_iterations: Iterations at most.
-        max_lags: How often the forces of friction are taken anew at most.
+        nodes, collider: How far they go [m], (n, 3) and (v, 3).
+        groups: All pairs that may come close on it.
+        limit: The share of it that none lets them exceed.
+        share: Of the direction that it stands for.
+        length: The longest of any vertex or node [m].
     """
 
-    barrier: ContactBarrier
-    safe: SafeDistance
-    tolerance: float
-    max_iterations: int = 100
-    max_lags: int = 4
-
-
-@dataclass(frozen=True)
-class ExactContactReport:
-    """How a step went.
-
-    Attributes:
-        iterations: Newton iterations.
-        linear_iterations: Of conjugate gradients, in all of them.
-        residual: Relative, of the last linear solve.
-        converged: Whether the last motion was within the tolerance, and colliders arrived.
-        pairs: Pairs within the gap at the end.
-        lags: How often the forces of friction were taken anew.
-        shear: What pairs remember.
-        excluded: What is not kept apart in the next step.
-        let_in: How many features the step excluded, since colliders had no other way.
-        forces: What pairs push with at the end.
-    """
-
-    iterations: int
-    linear_iterations: int
-    residual: float
-    converged: bool
-    pairs: int
-    lags: int
-    shear: RememberedShear
-    excluded: ExcludedFeatures
-    let_in: int
-    forces: PairForces
+    nodes: Floats
+    collider: Floats
+    groups: tuple[PairStencils, PairStencils]
+    limit: float
+    share: float
+    length: float
 
 
 class ExactContactStep:
@@ -150,30 +122,63 @@ class ExactContactStep:
         gap = options.barrier.gap
         self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded)
         self.let_in, self._let_in_share = 0, WAITING_SHARE
+        if potential.free is not None and potential.has_rigid_bodies:
+            self._move_free_bodies(potential.free)
         self.friction: FrictionPairs
         self.lag_friction()
 
     def iterate(self) -> float:
         """Does an iteration and returns how far its direction goes [m]."""
         d, collider_motion = self._direction()
-        y = self._vertices()
-        y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
-        groups = self._search.pairs(y, y_end)
-        limit = 1.0
-        for group in groups:
-            limit = limit_motion(group.kind, group.vertices, y, y_end - y, self.options.safe, limit)
-        step = self._falling_step(limit, d, collider_motion, groups)
-        self._was_cut = step < limit
-        self.x = self.x + step * d
-        self.collider = self.collider + step * collider_motion
+        whole = way = self._way(1.0, d, collider_motion)
+        limit = step = whole.limit
+        turns = self.potential.has_rigid_bodies
+        if turns and limit < 1.0:  # along another chord
+            way = self._way(limit, d, collider_motion)
+            step = way.limit
+        for _ in range(MAX_HALVINGS):
+            if self._falls(step, way):
+                break
+            limit, step = 0.5 * limit, 0.5 * step
+            if turns:
+                way = self._way(limit, d, collider_motion)
+                step = way.limit
+        else:
+            step = 0.0
+        self._was_cut = step * way.share < whole.limit
+        self.x = self.x + step * way.nodes
+        self.collider = self.collider + step * way.collider
         if self._moves_prescribed:
-            self.arrival += step * (1.0 - self.arrival)
+            self.arrival += step * way.share * (1.0 - self.arrival)
             self.arrival = 1.0 if self.arrival > ARRIVED else self.arrival
         if self.arrival < 1.0:
             y = self._vertices()
-            nearest = min(least_gap_share(group, y, self.options.barrier) for group in groups)
+            nearest = min(least_gap_share(group, y, self.options.barrier) for group in way.groups)
             self.waits = nearest < WAITING_SHARE
-        return float(np.abs(y_end - y).max(initial=np.abs(d).max()))
+        return whole.length
+
+    def _way(self, share: float, d: Floats, collider_motion: Floats) -> StraightWay:
+        """Returns the straight way to a share of a direction of nodes, (n, 3), and of that of colliders, (v, 3) [m]."""
+        d, collider_motion = share * d, share * collider_motion
+        if self.potential.free is not None:
+            d = self.potential.free.turned(self.x, d)
+        y = self._vertices()
+        y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
+        groups, limit = self._search.pairs(y, y_end), 1.0
+        for group in groups:
+            limit = limit_motion(group.kind, group.vertices, y, y_end - y, self.options.safe, limit)
+        length = float(np.abs(y_end - y).max(initial=np.abs(d).max()))
+        return StraightWay(d, collider_motion, groups, limit, share, length)
+
+    def _move_free_bodies(self, free: FreeMotion) -> None:
+        """Moves rigid bodies whose free motion and fall bring them near to nothing there."""
+        way, own = np.zeros_like(self.x), free.bodies.nodes
+        way[own] = free.way[own] + self.potential.fall[own]
+        y = self._vertices()
+        groups = self._search.pairs(y, self.surfaces.positions(self.x + way, self.collider))
+        nodes = self.surfaces.nodes[np.concatenate([group.vertices.ravel() for group in groups])]
+        way[nodes[nodes >= 0]] = 0.0
+        self.x = self.x + way
 
     def lag_friction(self) -> None:
         """Takes the forces of friction anew."""
@@ -301,30 +306,31 @@ class ExactContactStep:
         pairs, count = self.friction, len(self.friction.vertices)
         gradient, hessian = np.empty((count, 12)), np.empty((count, 12, 12))
         fill_friction_derivatives(pairs, y - self._start, self._was_cut, gradient, hessian)
-        return (
-            pairs.vertices,
-            gradient + np.einsum("kij,kj->ki", hessian, left[pairs.vertices].reshape(-1, 12)),
-            hessian,
-        )
+        expected = gradient + np.einsum("kij,kj->ki", hessian, left[pairs.vertices].reshape(-1, 12))
+        return pairs.vertices, expected, hessian
 
-    def _falling_step(
-        self, limit: float, d: Floats, collider_motion: Floats, groups: tuple[PairStencils, ...]
-    ) -> float:
-        """Returns the longest step, `limit` halved some times, with which the potential falls; else 0.
+    def _falls(self, step: float, way: StraightWay) -> bool:
+        """Returns whether the potential falls along a share of a way.
 
-        What is told to move does work, so the potential is compared with that where only this has moved.
+        What is told to move does work, so the potential is compared with that where only this has moved. That is
+        without bounds where this would run into bodies.
         """
-        prescribed = d * self.motion.is_fixed[:, None]
-        step, mass = limit, float(self.potential.model.mass.sum())
+        if self._moves_prescribed and step > self._prescribed_limit(way):
+            return np.isfinite(self._value(self.x + step * way.nodes, self.collider + step * way.collider, way.groups))
+        prescribed, mass = way.nodes * self.motion.is_fixed[:, None], float(self.potential.model.mass.sum())
         negligible = NEGLIGIBLE_SHARE * 0.5 * mass * self.options.tolerance**2
-        for _ in range(MAX_HALVINGS):
-            collider = self.collider + step * collider_motion
-            before = self._value(self.x + step * prescribed, collider, groups)
-            after = self._value(self.x + step * d, collider, groups)
-            if after <= before + ROUND_OFF * abs(before) + negligible:
-                return step
-            step *= 0.5
-        return 0.0
+        collider = self.collider + step * way.collider
+        before = self._value(self.x + step * prescribed, collider, way.groups)
+        after = self._value(self.x + step * way.nodes, collider, way.groups)
+        return after <= before + ROUND_OFF * abs(before) + negligible
+
+    def _prescribed_limit(self, way: StraightWay) -> float:
+        """Returns how far of a way what is told to move may go by itself."""
+        y, limit, is_held = self._vertices(), 1.0, self.motion.is_fixed[:, None]
+        motion = self.surfaces.positions(self.x + is_held * way.nodes, self.collider + way.collider) - y
+        for group in way.groups:
+            limit = limit_motion(group.kind, group.vertices, y, motion, self.options.safe, limit)
+        return limit
 
     def _value(self, x: Floats, collider: Floats, groups: tuple[PairStencils, ...]) -> float:
         """Returns the whole potential [J s²]."""
@@ -377,7 +383,7 @@ def exact_contact_step(
             lags, since_lag = lags + 1, 0
     if step.arrival < 1.0:
         step.force_arrival()
-    state.x, state.v = step.x, (step.x - potential.x0) / potential.dt
+    state.x, state.v = step.x, potential.velocities(step.x)
     state.time += potential.dt
     pairs = step.pair_count()
     shear = step.shear()

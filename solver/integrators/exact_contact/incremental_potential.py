@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The function whose minimum is the end of a step of implicit Euler, without contacts.
 
-    ½ (x − x0)ᵀ B (x − x0) − (x − x0)ᵀ (M (Δt v0 + Δt² g) + Δt² f) + Δt² E(x),    B = M (1 + Δt α) + Δt C + Δt² K_p
+    ½ (x − x0)ᵀ B (x − x0) − (x − x0)ᵀ (M (x̂ − x0 + Δt² g) + Δt² f) + Δt² E(x),    B = M (1 + Δt α) + Δt C + Δt² K_p
 
-with the damping C at the start of the step, forces f and stiffness K_p of springs at points, and the energy E of
-corotated tets, of those beyond their stretch limit, and of the triangles and hinges of sheets. Its Hessian is taken as
-B + Δt² R K Rᵀ, which is positive definite: how rotations change is left out. Beside it are the whole Hessian of stretch
-limits, whose energy is convex, and those of hinges, made semidefinite one by one.
+with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
+step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
+limit, of triangles and hinges of sheets, and of rigid bodies. Its Hessian is taken as B + Δt² R K Rᵀ, which is positive
+definite: how rotations change is left out. Beside it are the whole Hessian of stretch limits, whose energy is convex,
+and those of hinges and rigid bodies, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -14,6 +15,7 @@ Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +35,22 @@ from ..solver_context import StepWorkspace
 from ..system.block_ops import block_matrix_product
 from ..system.external_blocks import add_point_blocks
 from ..system.step_matrix import compute_element_records, diagonal_mass
+from .free_motion import FreeMotion
+
+
+class OtherBodies(NamedTuple):
+    """Bodies that are not corotated or do not go straight on.
+
+    Attributes:
+        group: The former; None: there are none.
+        free: The motion of all bodies if nothing pulls; None: all go straight on.
+    """
+
+    group: FleshGroup | None = None
+    free: FreeMotion | None = None
+
+
+NO_OTHERS = OtherBodies()
 
 
 class IncrementalPotential:
@@ -42,6 +60,8 @@ class IncrementalPotential:
         model: The bodies.
         x0: Nodes at the start [m], (n, 3).
         dt: Δt [s].
+        free: The motion if nothing pulls; None: all go straight on.
+        fall: What gravity adds to it [m], (n, 3).
     """
 
     def __init__(
@@ -53,7 +73,7 @@ class IncrementalPotential:
         workspace: StepWorkspace,
         points: PointForces | None = None,
         limits: Sequence[LimitPotential] = (),
-        group: FleshGroup | None = None,
+        others: OtherBodies = NO_OTHERS,
     ) -> None:
         """Begins a step.
 
@@ -64,11 +84,11 @@ class IncrementalPotential:
             workspace: Of the model; `values` and `force` are written.
             points: Springs at points; None: there are none.
             limits: Stretch limits of tets.
-            group: Bodies that are not corotated; None: there are none.
+            others: Bodies that are not corotated or do not go straight on.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
-        self._limits, self._group = tuple(limits), group
-        self._evaluator = FleshEvaluator(group, model, workspace) if group is not None else None
+        self._limits, self._group = tuple(limits), others.group
+        self._evaluator = FleshEvaluator(others.group, model, workspace) if others.group is not None else None
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
         self._force = np.empty((model.node_count, 3))
@@ -79,7 +99,19 @@ class IncrementalPotential:
         impulse = np.zeros((model.node_count, 3))
         if points is not None and len(points):
             add_point_blocks(model, points, dt, self._constant, impulse)
-        self._pull = model.mass[:, None] * (dt * floats(state.v) + fall) + dt * impulse
+        self.free, self.fall = others.free, fall
+        way = dt * floats(state.v) if others.free is None else others.free.way
+        self._pull = model.mass[:, None] * (way + fall) + dt * impulse
+
+    @property
+    def has_rigid_bodies(self) -> bool:
+        """Whether some bodies turn."""
+        return self.free is not None and len(self.free.bodies) > 0
+
+    def velocities(self, x: Floats) -> Floats:
+        """Returns the velocities at the end of the step [m/s], (n, 3), if nodes are at x [m], (n, 3), there."""
+        v = (x - self.x0) / self.dt
+        return v if self.free is None else v + self.free.velocity_change
 
     def value(self, x: Floats) -> float:
         """Returns the potential [J s²] at nodes [m], (n, 3)."""

@@ -152,7 +152,7 @@ CONTACT = menu(
         Choice(
             "EXACT",
             "Exact",
-            "Surfaces that do not intersect at the start never will, at any speed. Slower, and for Soft Bodies and sheets only",
+            "What does not intersect at the start never will, at any speed. Slower, and not yet for all bodies",
             1,
         ),
     ),

@@ -10,9 +10,10 @@ import numpy as np
 from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import RememberedShear
 from ...contact.exact.tangled_features import intersecting_owners, tangled_features
+from ...integrators.exact_contact.energy_bodies import without_cores
 from ...integrators.exact_contact.exact_contact_step import exact_contact_step
-from ...integrators.exact_contact.incremental_potential import IncrementalPotential
-from ...integrators.newton.newton_body_selection import nonlinear_bodies
+from ...integrators.exact_contact.free_motion import free_motion
+from ...integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
 from ...integrators.step_report import StepReport
 from ...mechanics.elements.inverted_tet_count import count_inverted
 from ...mechanics.model import Model
@@ -54,16 +55,15 @@ def take_exact_step(
         y = bound.positions(state.x, motion.start)
         excluded = excluded.united(tangled_features(bound.mesh, y, intersecting_owners(bound.mesh, y)))
     gravity, workspace = gravity_at(scene, tracks, part.end), simulation.solver_context.workspace(model)
-    nonlinear = nonlinear_bodies(model, workspace)
     potential = IncrementalPotential(
-        model,
+        without_cores(model),
         state,
         gravity,
         part.dt,
         workspace,
         bounds.point_forces,
         bounds.potentials,
-        nonlinear.euler if nonlinear is not None else None,
+        OtherBodies(surfaces.energy_bodies, free_motion(model, state, bounds.is_fixed, part.dt)),
     )
     remembered = RememberedShear.from_state(state)
     report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered, excluded)

@@ -20,8 +20,10 @@ from ...contact.exact.conservative_advancement import SafeDistance
 from ...contact.exact.contact_mesh import make_contact_mesh, vertex_areas
 from ...contact.exact.contact_potential import ContactBarrier
 from ...contact.exact.excluded_features import ExcludedFeatures
+from ...integrators.dynamic_flesh_forces import FleshGroup
 from ...integrators.exact_contact.bound_surfaces import BoundSurfaces, PrescribedMotion
-from ...integrators.exact_contact.exact_contact_step import ExactContactOptions
+from ...integrators.exact_contact.energy_bodies import energy_bodies
+from ...integrators.exact_contact.exact_contact_options import ExactContactOptions
 from ...mechanics.model import Model
 from ...mesh.embedding import Binding
 from ...mesh.geometry.triangle_surface import make_surface
@@ -55,6 +57,7 @@ class ExactSurfaces:
         colliders, deforming: The colliders.
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
         first_excluded: What is not kept apart at first, as it intersects itself at rest.
+        energy_bodies: Bodies whose tets are not corotated; None: there are none.
     """
 
     bound: BoundSurfaces
@@ -66,6 +69,7 @@ class ExactSurfaces:
     deforming: tuple[DeformingCollider, ...]
     local: Floats
     first_excluded: ExcludedFeatures = field(default_factory=ExcludedFeatures)
+    energy_bodies: FleshGroup | None = None
 
     @property
     def all_colliders(self) -> tuple[AnyCollider, ...]:
@@ -177,6 +181,7 @@ def make_exact_surfaces(
         colliders=tuple(colliders),
         deforming=tuple(deforming),
         local=rest,
+        energy_bodies=energy_bodies(model, 1.0 / (scene.settings.fps * scene.settings.substeps)),
     )
 
 
@@ -205,13 +210,16 @@ def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints)
         area = floats(np.bincount(used, points.area, len(body.vertices)))
         return _Part(body.vertices, indices(body.triangles), tet, weights, area)
     faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
+    if body.is_rigid:  # stands on its faces as they are
+        return _Part(body.vertices, faces, tet, weights, vertex_areas(body.vertices, faces))
     area = floats(np.bincount(representative[used], points.area[: len(used)], len(body.vertices)))
     return _Part(body.vertices, faces, tet, weights, area)
 
 
 def _part_of_points(body: Body, points: ContactPoints, model: Model) -> _Part:
     """Returns the contact points of a body that are no render vertices."""
-    further = points.select(slice(len(np.unique(body.triangles)), None))
+    is_flat = body.is_sheet or body.is_rigid  # between the vertices of a face
+    further = points.select(slice(len(points) if is_flat else len(np.unique(body.triangles)), None))
     places = np.einsum("ka,kai->ki", further.weights, model.X[model.tets[further.tet]])
     return _Part(places, np.zeros((0, 3), np.int32), further.tet, further.weights, further.area)
 
@@ -293,13 +301,14 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
 
 
 def _stiffness(scene: Scene, model: Model) -> float:
-    """Returns κ [Pa]: Young's modulus of the softest tets, or that by which the inertia of sheets resists, if greater.
+    """Returns κ [Pa]: Young's modulus of the softest tets, or that of sheets and rigid bodies, if greater.
 
-    The latter (`inertial_contact_modulus.py`) is low: a sheet between others is pressed by these, not by itself.
+    The latter is that of their inertia (`inertial_contact_modulus.py`), and low: a sheet between others is pressed by
+    these, not by itself.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         modulus = model.mu * (3.0 * model.lam + 2.0 * model.mu) / (model.lam + model.mu)
     modulus = np.where(modulus > 0.0, modulus, np.inf)
     own = [(body, modulus[part.tets].min()) for body, part in zip(scene.bodies, model.bodies, strict=True)]
-    softest = min((found for body, found in own if not body.is_sheet), default=0.0)
-    return float(max(softest, *(found for body, found in own if body.is_sheet), 0.0))
+    softest = min((found for body, found in own if not (body.is_sheet or body.is_rigid)), default=0.0)
+    return float(max(softest, *(found for body, found in own if body.is_sheet or body.is_rigid), 0.0))

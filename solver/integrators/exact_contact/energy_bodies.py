@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies that have an energy of Green's strain in the incremental potential: sheets and rigid bodies.
+
+A rigid body is the tet of four equal masses that has its inertia. It has the energy μ V ‖E‖², E = ½ (FᵀF − I), which no
+rotation excites: the affine body of Lan et al. (2022), ¼ μ V ‖FᵀF − I‖². Its vertices move along straight lines between
+iterates, so that the time of impact is that of all other surfaces, and no iterate has to be brought back to a rotation.
+It is so stiff that a body that is stopped within a step by which it would move by its size is strained by
+`STRAIN_PER_STEP`.
+
+Source: Lan et al. (2022).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
+from ...mechanics.model import Model
+from ...mechanics.submodel import make_submodel
+from ...scene.formulation import GREEN
+from ..dynamic_flesh_forces import FleshGroup
+
+STRAIN_PER_STEP = 1.0e-4
+
+
+def energy_bodies(model: Model, dt: float) -> FleshGroup | None:
+    """Returns the sheets and rigid bodies of a model; None: it has none.
+
+    Args:
+        model: The bodies.
+        dt: Δt of a step [s].
+    """
+    first = {int(core.nodes[0]) for core in model.cores if core.is_whole}
+    rigid = [number for number, body in enumerate(model.bodies) if body.nodes.start in first]
+    own = sorted({*rigid, *(number for number, method in enumerate(model.methods) if method.name == GREEN)})
+    if not own:
+        return None
+    part = make_submodel(model, own)
+    law = hyperelastic(part.model, "stvk", None)
+    mu, lam = law.mu.copy(), law.lam.copy()
+    for number in rigid:
+        body = part.model.bodies[own.index(number)]
+        nodes = part.model.X[body.nodes]
+        inertia = float((part.model.mass[body.nodes, None] * (nodes - nodes.mean(axis=0)) ** 2).sum())
+        mu[body.tets] = inertia / (STRAIN_PER_STEP * dt * dt * part.model.volume[body.tets])
+        lam[body.tets] = 0.0
+    return FleshGroup(part, replace(law, mu=mu, lam=lam), tuple(model.bodies[number].key for number in own))
+
+
+def without_cores(model: Model) -> Model:
+    """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass."""
+    if not model.cores:
+        return model
+    damping = model.stiffness_damping.copy()
+    for core in model.cores:
+        damping[core.tets] = 0.0
+    return replace(model, cores=(), stiffness_damping=damping)

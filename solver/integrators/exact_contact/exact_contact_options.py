@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a step of Exact contact is solved, and how it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...contact.exact.conservative_advancement import SafeDistance
+from ...contact.exact.contact_potential import ContactBarrier
+from ...contact.exact.excluded_features import ExcludedFeatures
+from ...contact.exact.friction import PairForces, RememberedShear
+
+
+@dataclass(frozen=True)
+class ExactContactOptions:
+    """How a step is solved.
+
+    Attributes:
+        barrier: What pushes surfaces apart.
+        safe: How close they may come.
+        tolerance: Motion of an iteration from which on the step has converged [m].
+        max_iterations: Iterations at most.
+        max_lags: How often the forces of friction are taken anew at most.
+    """
+
+    barrier: ContactBarrier
+    safe: SafeDistance
+    tolerance: float
+    max_iterations: int = 100
+    max_lags: int = 4
+
+
+@dataclass(frozen=True)
+class ExactContactReport:
+    """How a step went.
+
+    Attributes:
+        iterations: Newton iterations.
+        linear_iterations: Of conjugate gradients, in all of them.
+        residual: Relative, of the last linear solve.
+        converged: Whether the last motion was within the tolerance, and colliders arrived.
+        pairs: Pairs within the gap at the end.
+        lags: How often the forces of friction were taken anew.
+        shear: What pairs remember.
+        excluded: What is not kept apart in the next step.
+        let_in: How many features the step excluded, since colliders had no other way.
+        forces: What pairs push with at the end.
+    """
+
+    iterations: int
+    linear_iterations: int
+    residual: float
+    converged: bool
+    pairs: int
+    lags: int
+    shear: RememberedShear
+    excluded: ExcludedFeatures
+    let_in: int
+    forces: PairForces

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where bodies are at the end of a step if nothing pulls: nodes go straight on, and rigid bodies turn.
+
+A step of implicit Euler from x0 takes the share (ω Δt)² of the spin of a body that turns by ω Δt. A rigid body's motion
+is known without a step, so it is what inertia aims at, x̂, and the velocity at the end is v̂ + (x − x̂) / Δt: what spins
+freely keeps its momentum and its angular momentum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...constraints.rigid_core.batch_motion import place_bodies
+from ...constraints.rigid_core.rigid_body_batch import RigidBodyBatch, batch_numbers, rigid_body_batch
+from ...mechanics.finite_rotation_correction import rotation_matrices
+from ...mechanics.model import Model
+from ...mechanics.state import State
+from ...runtime.arrays import Bools, Floats, floats
+
+
+@dataclass(frozen=True, eq=False)
+class FreeMotion:
+    """The free motion of a step.
+
+    Attributes:
+        way: x̂ − x0 [m], (n, 3).
+        velocity_change: v̂ − (x̂ − x0) / Δt [m/s], (n, 3): zero of what goes straight on.
+        bodies: The rigid bodies that do not, where the step begins.
+    """
+
+    way: Floats
+    velocity_change: Floats
+    bodies: RigidBodyBatch
+
+    def turned(self, x: Floats, d: Floats) -> Floats:
+        """Returns a motion of nodes at x [m], (n, 3) each, in which rigid bodies turn by the rotation that d begins.
+
+        Along d itself a body that turns by θ is stretched by θ² / 2, which it hardly lets happen.
+        """
+        bodies = self.bodies
+        if not len(bodies):
+            return d
+        count, nodes = len(bodies), bodies.nodes
+        centre, arms, inertia = np.empty((count, 3)), np.empty((count, 4, 3)), np.empty((count, 3, 3))
+        place_bodies(bodies.mass, nodes, x, centre, arms, inertia)
+        now = RigidBodyBatch(bodies.numbers, nodes, bodies.mass, centre, arms, inertia)
+        speed, omega = now.motion(d[nodes])
+        strained = arms + d[nodes] - now.velocities(speed, omega)
+        way = d.copy()
+        way[nodes] = speed[:, None] + np.einsum("kij,kaj->kai", rotation_matrices(omega), strained) - arms
+        return way
+
+
+def free_motion(model: Model, state: State, is_fixed: Bools | None, dt: float) -> FreeMotion:
+    """Returns the free motion of a step of Δt [s]; bodies some nodes of which are held, (n,), go straight on."""
+    way, change = dt * floats(state.v), np.zeros_like(state.v)
+    numbers = batch_numbers(model, is_fixed)
+    bodies = rigid_body_batch(model, numbers, floats(state.x))
+    if is_fixed is not None and len(bodies):
+        bodies = rigid_body_batch(model, numbers[~is_fixed[bodies.nodes].any(axis=1)], floats(state.x))
+    if len(bodies):
+        v, count = floats(state.v[bodies.nodes]), len(bodies)
+        x_end, v_end = bodies.rotated(model, v, v, np.ones(count, bool), np.zeros(count), dt)
+        way[bodies.nodes] = x_end - state.x[bodies.nodes]
+        change[bodies.nodes] = v_end - way[bodies.nodes] / dt
+    return FreeMotion(way, change, bodies)
