@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from ..mechanics.state import State
-from ..mechanics.topology_state import Topology
 from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
@@ -105,11 +104,8 @@ class Bake:
     def resume_interval(self) -> int:
         """Frames between checkpoints; independent of time, so that the same bake has the same files."""
         built = self.simulation.built
-        return (
-            1
-            if (built.unbroken or built.stored).model.node_count >= RESUME_EVERY_FRAME_NODES
-            else RESUME_INTERVAL_FRAMES
-        )
+        whole = built.stored if built.pieces else built.unbroken or built.stored
+        return 1 if whole.model.node_count >= RESUME_EVERY_FRAME_NODES else RESUME_INTERVAL_FRAMES
 
     def write_first_frame(
         self, on_event: OnEvent, should_stop: Callable[[], bool], first: SimulatedFrame | None = None
@@ -235,7 +231,7 @@ class Bake:
 
     def _frame_recorder(self, frame: int) -> FrameRecorder:
         """Returns an empty recorder for a frame."""
-        topology = Topology.from_state(self.simulation.state)
+        topology = self.simulation.built.stored_topology(self.simulation.state)
         return FrameRecorder(self.simulation, self.metadata, frame, self.topology, topology, skipped=self.skipped)
 
     def _write_and_event(

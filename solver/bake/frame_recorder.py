@@ -61,7 +61,7 @@ class FrameRecorder:
         for key, world in positions.items():
             self.render_positions.setdefault(key, []).append(played_positions(self.simulation, key, world, time))
         self.fracture_data |= frame_arrays(self.simulation, breakable_keys(scene), self.samples)
-        topology = Topology.from_state(self.simulation.state)
+        topology = self.simulation.built.stored_topology(self.simulation.state)
         if topology is not None and not _are_equal(topology, self.topology):
             self.first_sample, self.topology = number, topology
             self.topologies[number] = {"tets": topology.tets.copy(), "origin": topology.origin.copy()}
@@ -83,7 +83,7 @@ class FrameRecorder:
         """Returns the stored positions of all nodes [m], (n, 3): float64 where a body is far from the origin."""
         built = self.simulation.built
         x = built.stored_positions(self.simulation.state.x)
-        is_far = any(is_beyond_float32(x[body.nodes]) for body in built.stored.model.bodies)
+        is_far = any(is_beyond_float32(x[body.nodes]) for body in built.stored_now.model.bodies)
         return x.copy() if is_far else x.astype(np.float32)
 
     def contacts(self) -> dict[str, npt.NDArray]:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ..mechanics.state import State
-from ..mechanics.state_fields import LEVEL_SPLIT_FIELD
+from ..mechanics.state_fields import LEVEL_SPLIT_FIELD, PARTED_FIELD
 from ..mechanics.topology_state import check_fits
+from ..mesh.node_splitting.face_adjacency import face_adjacency
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
 from .cache import CacheReader, layout
@@ -119,6 +120,11 @@ def _present_counts(state: State, key: str, mesh: TetMesh) -> tuple[int, int]:
     Raises:
         ValueError: The state is of other tets.
     """
+    if (parted := state.fields.get(PARTED_FIELD.format(key=key))) is not None:
+        if parted.shape != mesh.tets.shape:
+            raise ValueError(f"{PARTED_FIELD.format(key=key)} has the shape {parted.shape} for {len(mesh.tets)} tets")
+        count = face_adjacency(mesh.tets, np.ones(len(mesh.tets), bool)).piece_count(parted.astype(np.bool_))
+        return 4 * count, count
     if mesh.levels is None:
         return len(mesh.nodes), len(mesh.tets)
     from ..mesh.tetrahedralize.leaf_tets import leaf_tets

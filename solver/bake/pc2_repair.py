@@ -162,8 +162,10 @@ class _RedrawnFrames:
 
     def __init__(self, reader: CacheReader, simulation: Simulation) -> None:
         self.reader, self.simulation = reader, simulation
+        built = simulation.built
+        self._whole = built.stored if built.pieces else built.unbroken or built.stored
         self._last_frame: tuple[int, dict[str, npt.NDArray[np.float32]]] = (reader.metadata.frame_start - 1, {})
-        self._topology: tuple[int, AssembledScene] = (0, simulation.built.unbroken or simulation.built.stored)
+        self._topology: tuple[int, AssembledScene] = (0, self._whole)
 
     def samples(self, key: str, frame: int) -> npt.NDArray[np.float32]:
         """Returns the samples of a body in a frame, (k, n, 3), in object space."""
@@ -216,10 +218,7 @@ class _RedrawnFrames:
 
     def _stored_topology(self, number: int) -> dict[str, npt.NDArray]:
         path = layout.numbered_path(self.reader.folder / layout.TOPOLOGY_FOLDER, number)
-        arrays, whole = (
-            self.reader.read_topology(number),
-            (self.simulation.built.unbroken or self.simulation.built).model,
-        )
+        arrays, whole = self.reader.read_topology(number), self._whole.model
         made = self.reader.read_checked(path, lambda: stored_topology(arrays, whole.tets, whole.node_count))
         return {TETS_FIELD: made.tets, ORIGIN_FIELD: made.origin}
 
@@ -228,5 +227,5 @@ class _RedrawnFrames:
         if self._topology[0] != number:
             fields = self._stored_topology(number) if number else {}
             nothing = np.zeros((0, 3))
-            self._topology = (number, apply_topology(self.simulation.built, State(nothing, nothing, fields=fields)))
+            self._topology = (number, apply_topology(self._whole, State(nothing, nothing, fields=fields)))
         return self._topology[1]

@@ -203,6 +203,10 @@ def _prepare_bake(
     if point:
         with_initial_fields(point.state, built.initial)
         built = apply_topology(built, point.state)
+        if built.pieces is not None:
+            from ..simulation.brittle.scene_in_pieces import apply_pieces
+
+            built = apply_pieces(built, point.state)
         if built.levels:
             from ..simulation.dynamic_refinement.switch_levels import apply_levels
 
@@ -268,7 +272,7 @@ def _check_cuttable(built: AssembledScene, scene: Scene) -> None:
         return
     from ..mesh.cutting.cut import check_covered
 
-    for body, asked in zip(built.bodies, scene.bodies, strict=True):
+    for body, asked in zip(built.stored.bodies, scene.bodies, strict=True):
         if asked.fracture is not None and not asked.is_sheet:
             check_covered(body.mesh.nodes, body.mesh.tets, asked.vertices, asked.triangles, asked.name)
 

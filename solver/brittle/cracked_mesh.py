@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mesh.geometry.connected_components import connected_components
 from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..mesh.node_splitting.node_duplication import SplitNodes, split_nodes
 from ..runtime.arrays import Bools, Floats, Indices
@@ -46,8 +45,7 @@ class CrackedMesh:
     @functools.cached_property
     def piece(self) -> Indices:
         """The piece of each tet, (m,), by the order of their first tets."""
-        tet, face = np.nonzero((self.body.neighbours.tet >= 0) & ~self.is_parted)
-        return connected_components(tet, self.body.neighbours.tet[tet, face], len(self.tets))
+        return self.body.neighbours.piece_of_tets(self.is_parted)
 
     @property
     def piece_count(self) -> int:

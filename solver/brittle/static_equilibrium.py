@@ -21,6 +21,7 @@ import scipy.sparse.linalg
 
 from ..runtime.arrays import Floats, floats
 from .elastic_solid import ElasticSolid
+from .quadratic_kernels import inverse_blocks_into, subtract_projections
 
 # of its diagonal, by which the factored matrix is stiffer: so much that rigid motions have a factor, so little that
 # nothing else notices
@@ -97,7 +98,9 @@ class EquilibriumSolver:
         return self._without_rigid_motions(local + linear)
 
     def _without_rigid_motions(self, values: Floats) -> Floats:
-        return values - self.rigid_motions @ (self.rigid_motions.T @ values)
+        out = values.copy()
+        subtract_projections(self.rigid_motions, out)
+        return out
 
 
 def equilibrium_solver(solid: ElasticSolid) -> EquilibriumSolver:
@@ -110,7 +113,7 @@ def equilibrium_solver(solid: ElasticSolid) -> EquilibriumSolver:
     return EquilibriumSolver(
         solid=solid,
         rigid_motions=rigid_motions(solid.mesh.nodes),
-        jacobi=np.linalg.inv(solid.diagonal_blocks()),
+        jacobi=_inverse_blocks(solid.diagonal_blocks()),
         prolongation=scipy.sparse.csr_array(scipy.sparse.kron(solid.mesh.prolongation(), np.eye(3))),
         factor=factor.solve,
     )
@@ -124,3 +127,9 @@ def rigid_motions(nodes: Floats) -> Floats:
     for axis in range(3):
         modes[:, :, 3 + axis] = np.cross(np.eye(3)[axis], arms)
     return floats(np.linalg.qr(modes.reshape(-1, 6))[0])
+
+
+def _inverse_blocks(blocks: Floats) -> Floats:
+    out = np.empty_like(blocks)
+    inverse_blocks_into(blocks, out)
+    return out

@@ -16,6 +16,7 @@ from ..mechanics.state_fields import TEMPERATURE
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
 from ..scene.adaptive_validation import check_no_dynamic_refinement
+from ..scene.brittle_validation import check_no_brittle_bodies
 from ..scene.gravity import gravity_at
 from ..scene.scene import MAX_FRAME_NUMBER, Scene
 from ..scene.track_shapes import track_shapes
@@ -91,6 +92,7 @@ class LiveRun:
             BadInput: Something cannot be simulated, or there is no such track; the sentence names it.
         """
         check_no_dynamic_refinement(scene)
+        check_no_brittle_bodies(scene)
         self.scene = live_scene(scene)
         shapes, given = track_shapes(scene), controls or {}
         for name in given:

@@ -84,3 +84,5 @@ LEVEL_SPLIT_FIELD = "levels.{key}.split"  # which tets of a body are split, once
 LEVEL_MASS_FIELD = "levels.{key}.mass"  # masses of its nodes since then [kg], (n,)
 # simulation/dynamic_refinement/split_criteria.py
 LEVEL_QUIET_FIELD = "levels.{key}.quiet"  # checks since each tet could have been one instead of eight, (c,) int32
+# simulation/brittle/scene_in_pieces.py
+PARTED_FIELD = "brittle.{key}.parted"  # across which faces the tets of a brittle body have parted, (m, 4) uint8

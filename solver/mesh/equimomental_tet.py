@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.arrays import Floats, indices
+from ..runtime.arrays import Floats, floats, indices
 from ..runtime.errors import BadInput
 from .geometry.orient_outward import orient_outward
 from .geometry.triangle_surface import Surface
@@ -36,17 +36,23 @@ def equimomental_tet(surface: Surface, name: str) -> TetMesh:
     """
     size = float(np.linalg.norm(np.ptp(surface.vertices, axis=0)))
     volume, centre, moments = solid_moments(orient_outward(surface).surface)
-    spread, axes = np.linalg.eigh(moments / volume if volume > 0.0 else moments)
+    spread = np.linalg.eigvalsh(moments / volume if volume > 0.0 else moments)
     if not volume > 0.0 or not spread[0] > (MIN_THICKNESS_RATIO * size) ** 2:
         raise BadInput("rigid-without-volume", name=name)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] *= -1.0
-    nodes = centre + (CORNER_SIGNS * np.sqrt(spread)) @ axes.T
+    nodes = equimomental_corners(centre, floats(moments / volume))
     tets = indices(np.arange(4, dtype=np.int32).reshape(1, 4), -1, 4)
     tet_volume = float(np.linalg.det(nodes[1:] - nodes[0])) / 6.0
     low, high = dihedral_range(nodes, tets)
     report = MeshReport(size / CONTACT_SPACINGS, low, high, volume, 1.0)
     return TetMesh(nodes, tets, np.array([volume / tet_volume]), report)
+
+
+def equimomental_corners(centre: Floats, moments: Floats) -> Floats:
+    """Returns c + Q diag(s) (±1, ±1, ±1) [m], (4, 3), positively oriented, for a centre c and Q diag(s²) Qᵀ [m²]."""
+    spread, axes = np.linalg.eigh(moments)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    return floats(centre + (CORNER_SIGNS * np.sqrt(spread)) @ axes.T)
 
 
 def solid_moments(surface: Surface) -> tuple[float, Floats, Floats]:

@@ -137,7 +137,7 @@ class Body:
         gravity_in_shape: Whether the first frame already sags: internal stress then balances gravity.
         initial_velocity: v at the first frame [m/s], (3,), and wherever the body is let go, if it is not zero.
         tet_nodes, tets: The tets that the body brings when `meshing.method` is "given", (k, 3) and (m, 4).
-        plasticity, heat, fracture: None where the body stays elastic, has no temperature, cannot break.
+        plasticity, heat, fracture: None where it stays elastic, has no temperature, cannot break (if rigid, by hits).
         face_of_triangle: The polygon of the render mesh that each triangle is of, rising, (t,), or (0,): each
             its own. Only read where the body may break.
         attributes: What is written per render vertex and frame for shaders, of `ATTRIBUTES`.

@@ -217,6 +217,7 @@ def advance_step(
     for feature in built.features:
         feature.before_step(step)
     step.model = current_model(built, state)
+    start = state.view()
     part = StepPart(begin, end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
     begin_forces(simulation, step.model, part)
     if built.exact_contact is not None:
@@ -228,6 +229,10 @@ def advance_step(
     simulation.held_nodes = step.is_fixed
     state.time = end
     end_features(simulation, step)
+    if built.pieces is not None:
+        from .brittle.break_pieces import break_hit_pieces
+
+        break_hit_pieces(simulation, start, step.dt)
     if built.levels:
         from .dynamic_refinement.split_criteria import adapt_levels
 
@@ -247,6 +252,7 @@ def _body_reports(simulation: SimulatedScene, steps: list[StepReport], poses: li
     """Returns what a frame's report says of bodies: key → name → number."""
     built, state = simulation.built, simulation.state
     reports = [feature.report(built.model, (built.unbroken or built).model, state) for feature in built.features]
+    reports.append(built.pieces.report() if built.pieces is not None else {})
     reports.append(_largest_by_body("splits_left", [report.splits_left for report in steps]))
     reports.append(_largest_by_body("pose_residual", [report.residuals for report in poses]))
     merged: BodyNumbers = {}

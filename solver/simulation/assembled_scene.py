@@ -21,6 +21,7 @@ from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody
 from ..mechanics.state import State
+from ..mechanics.topology_state import Topology
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Floats, Indices, indices
@@ -36,6 +37,7 @@ from .fracture.breakable_bodies import FractureBodies
 
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
+    from .brittle.scene_in_pieces import PiecesOfScene
     from .exact_contact.exact_surfaces import ExactSurfaces
     from .flesh import FleshBodies
 
@@ -83,7 +85,9 @@ class AssembledScene:
         unbroken: What was built before anything broke; None: this.
         levels: The bodies whose tets change their sizes, with those that they have now.
         finest: The scene with the smallest tets of these bodies; None: there are none.
-        build_inputs: What a scene with the smallest tets was built from; None for others.
+        build_inputs: What a scene with the smallest tets, or with all tets of brittle bodies, was built from; None for
+            others.
+        pieces: The pieces of its brittle bodies; None: it has no such bodies.
         exact_contact: What Exact contact keeps apart; None: the scene has Fast contact.
         bound_attachment: Number in `Body.attachments` of what binds each node, −1 for none, (n,) or (0,).
     """
@@ -102,6 +106,7 @@ class AssembledScene:
     levels: tuple[BodyLevels, ...] = ()
     finest: AssembledScene | None = None
     build_inputs: BuildInputs | None = None
+    pieces: PiecesOfScene | None = None
     exact_contact: ExactSurfaces | None = None
     bound_attachment: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
@@ -122,10 +127,21 @@ class AssembledScene:
     @property
     def stored(self) -> AssembledScene:
         """The scene with the tets that a cache has, whose nodes its frames have: where they change, the smallest."""
-        return self.finest or self
+        return self.pieces.fine if self.pieces else self.finest or self
+
+    @property
+    def stored_now(self) -> AssembledScene:
+        """The same with the nodes that have split by now."""
+        return self.pieces.present_fine if self.pieces else self.finest or self
+
+    def stored_topology(self, state: State) -> Topology | None:
+        """Returns the nodes of the tets of `stored` after some have split; None: none have."""
+        return self.pieces.topology if self.pieces else Topology.from_state(state)
 
     def stored_positions(self, x: Floats) -> Floats:
-        """Returns the positions of the nodes of `stored` [m], (k, 3), for those of the present ones [m], (n, 3)."""
+        """Returns the positions of the nodes of `stored_now` [m], (k, 3), for those of this one [m], (n, 3)."""
+        if self.pieces is not None:
+            return self.pieces.node_positions(self.model, x)
         if self.finest is None:
             return x
         out = np.empty_like(self.finest.model.X)

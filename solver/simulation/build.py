@@ -37,6 +37,7 @@ from ..scene.adaptive_validation import check_adaptive_bodies, is_adaptive
 from ..scene.animated_material import body_at
 from ..scene.attachment_validation import attached_pairs
 from ..scene.binding_validation import bound_pairs, check_bound_bodies
+from ..scene.brittle_validation import check_brittle_bodies, is_brittle
 from ..scene.formulation import refinement_factor
 from ..scene.gravity import gravity_at
 from ..scene.joint_validation import jointed_pairs
@@ -134,6 +135,10 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points)
         start = begin_exact_contact(exact, tracks, scene.settings.start_time, model, inputs.state)
         built = replace(built, exact_contact=start.surfaces, bodies=_with_warnings(built.bodies, start.warnings))
+    if any(is_brittle(body) for body in scene.bodies):
+        from .brittle.scene_in_pieces import start_whole
+
+        built = start_whole(replace(built, build_inputs=inputs))
     if any(mesh.levels is not None for mesh in meshes):
         from .dynamic_refinement.scene_at_levels import start_levels
 
@@ -160,6 +165,7 @@ def _check(scene: Scene, tracks: TrackReader) -> None:
     check_surface_detail(scene)
     check_bound_bodies(scene, tracks)
     check_adaptive_bodies(scene, tracks)
+    check_brittle_bodies(scene, tracks)
     for force in FORCES:
         force.check(scene, tracks)
     for feature in FEATURES:
@@ -236,7 +242,7 @@ def _colliders(scene: Scene, tracks: TrackReader) -> tuple[tuple[BuiltCollider, 
 
 
 def _fill_body(body: Body, surface: Surface) -> TetMesh:
-    if body.is_rigid:
+    if body.is_rigid and not is_brittle(body):
         return equimomental_tet(surface, body.name)
     if body.is_sheet:
         faces = replace(surface, triangles=body.triangles)
@@ -261,7 +267,7 @@ def _refine_mesh(body: Body, mesh: TetMesh) -> TetMesh:
 
 def _fill_breakable(body: Body, surface: Surface, seed: int) -> TetMesh:
     """Returns tets that cover the surface, so that it can be cut along them, and are irregular."""
-    if body.meshing.method == "given":
+    if body.meshing.method == "given" or (is_brittle(body) and body.tets is not None):
         return user_tets(body.tet_nodes, body.tets, surface, body.name)
     return meshing.tetrahedralize(surface, replace(body.meshing, method="robust"), body.name, seed)
 

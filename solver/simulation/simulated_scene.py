@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..contact.contact_loads import ContactLoads, contact_loads
 from ..contact.contact_step import ContactStep
@@ -16,6 +17,9 @@ from ..scene.time_scale import mean_speed
 from ..scene.tracks import TrackReader
 from .assembled_scene import AssembledScene
 from .features.feature import FeatureStep
+
+if TYPE_CHECKING:  # few scenes have brittle bodies
+    from .brittle.step_contacts import PartContacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,7 @@ class SimulatedScene:
         contacts: Of the last step; no step reads them.
         exact_contact: The same of Exact contact.
         held_nodes: Those that something held in the last step, (n,), None: none; nor does one read these.
+        part_contacts: Of the parts of the present step, where the scene has brittle bodies; empty between steps.
         solver_context: Work arrays and results that its steps reuse.
     """
 
@@ -53,6 +58,7 @@ class SimulatedScene:
     contacts: ContactStep | None = None
     exact_contact: ExactContactResult | None = None
     held_nodes: Bools | None = None
+    part_contacts: list[PartContacts] = field(default_factory=list)
     solver_context: SolverContext = field(default_factory=lambda: SolverContext(ReusedHierarchy()))
 
     def feature_step(self, begin: float, end: float) -> FeatureStep:

@@ -111,6 +111,10 @@ def take_step(
     end_forces(simulation, attempt.model, part)
     for feature in simulation.built.features:
         feature.after_part(attempt.model, simulation.state, attempt.contacts)
+    if simulation.built.pieces is not None and attempt.contacts is not None:
+        from .brittle.step_contacts import PartContacts
+
+        simulation.part_contacts.append(PartContacts(attempt.contacts, attempt.before.v, attempt.gravity))
     return replace(report, halvings=part.halvings), attempt.bounds.is_fixed
 
 

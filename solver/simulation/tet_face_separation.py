@@ -52,7 +52,7 @@ def separate_faces(simulation: SimulatedScene, is_parted: Bools) -> None:
     state.fields[CRACK_TIP_FIELD][has_split] = 0
     state.fields[CRACK_TIP_FIELD][crack_front(broken.topology.tets, fracture.neighbours.twin, is_parted)] = 1
     broken.topology.store_in(state)
-    memory = _remapped_contacts(PersistentContacts.from_state(state), before, broken.built)
+    memory = remapped_contacts(PersistentContacts.from_state(state), before, broken.built)
     simulation.built = replace(broken.built, initial=before.initial)
     if simulation.built.contact_materials is not None:
         memory = add_backside_contacts(memory, simulation, _bodies_changed(before, simulation.built))
@@ -73,7 +73,7 @@ def crack_front(tets: np.ndarray, twin: np.ndarray, is_parted: Bools) -> np.ndar
     return nodes[(across >= 0) & (tets.ravel()[across] == nodes)]
 
 
-def _remapped_contacts(memory: PersistentContacts, before: AssembledScene, now: AssembledScene) -> PersistentContacts:
+def remapped_contacts(memory: PersistentContacts, before: AssembledScene, now: AssembledScene) -> PersistentContacts:
     """Returns what contacts remember with the numbers that their points have now; those of whole bodies come first."""
     count, count_now, broken = len(before.contact_points), len(now.contact_points), before.crack_point_rows
     first = count - len(broken)

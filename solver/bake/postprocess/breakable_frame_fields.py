@@ -31,9 +31,10 @@ def breakable_keys(scene: Scene) -> tuple[str, ...]:
 def frame_arrays(simulation: Simulation, keys: tuple[str, ...], sample: int) -> dict[str, npt.NDArray]:
     """Returns the fields of one sample of a frame."""
     state, arrays = simulation.state, {}
-    for body in simulation.built.bodies:
+    x = simulation.built.stored_positions(state.x)
+    for body in simulation.built.stored_now.bodies:
         if body.key in keys:
-            arrays[f"nodes.{body.key}.{sample}"] = state.x[body.range.nodes].copy()
+            arrays[f"nodes.{body.key}.{sample}"] = x[body.range.nodes].copy()
     for pins in simulation.built.pins:
         offsets = state.fields.get(PIN_ERROR_FIELD.format(key=pins.key))
         if offsets is not None and simulation.built.bodies[pins.body].key in keys:

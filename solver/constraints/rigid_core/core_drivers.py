@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -65,7 +66,7 @@ def make_core_springs(scene: Scene, model: Model) -> tuple[CoreSpring, ...]:
     """Returns the springs that pull the cores of bodies."""
     return tuple(
         _make_spring(body, model, core, float(model.mass[_tet_range(model, core)].sum()))
-        for body, core in zip(_bodies_with_core(scene), model.cores, strict=True)
+        for body, core in _cores_of_bodies(scene, model)
         if body.core is not None and body.core.pull is not None
     )
 
@@ -86,7 +87,7 @@ def model_with_core_axes(
     if all(core.hinge is None for core in model.cores):
         return model
     cores = []
-    for body, core in zip(_bodies_with_core(scene), model.cores, strict=True):
+    for body, core in _cores_of_bodies(scene, model):
         name = f"body.{body.key}.hinge"
         if core.hinge is not None and tracks.has(name):
             start = scene.settings.start_time
@@ -96,8 +97,10 @@ def model_with_core_axes(
     return replace(model, cores=tuple(cores))
 
 
-def _bodies_with_core(scene: Scene) -> list[Body]:
-    return [body for body in scene.bodies if body.has_core]
+def _cores_of_bodies(scene: Scene, model: Model) -> list[tuple[Body, RigidCore]]:
+    """Returns all cores with their bodies, of which one in pieces has several."""
+    starts = [part.nodes.start for part in model.bodies]
+    return [(scene.bodies[bisect_right(starts, int(core.nodes[0])) - 1], core) for core in model.cores]
 
 
 def _tet_range(model: Model, core: RigidCore) -> slice:

@@ -46,7 +46,7 @@ def _incompatible_features(body: Body, tracks: TrackReader) -> Iterator[str]:
     """Yields the features of a body that a core keeps it from."""
     if body.flesh is not None:
         yield "Flesh"
-    if body.fracture is not None:
+    if body.fracture is not None and not body.is_rigid:
         yield "Fracture"
     if body.method.name in NEWTON_METHODS:
         yield f"the Method {display_name(body.method)}"

@@ -63,8 +63,9 @@ def make_rigid_damping(scene: Scene, model: Model) -> RigidDamping | None:
     if not found:
         return None
     owner = [next(n for n, body in enumerate(model.bodies) if _holds(body.nodes, c.nodes[0])) for c in model.cores]
-    rates = np.array([scene.bodies[number].rigid_damping for number in found])
-    return RigidDamping(tuple(found), tuple(owner.index(number) for number in found), floats(rates))
+    cores = [core for core, number in enumerate(owner) if number in found]  # a body in pieces has several
+    rates = np.array([scene.bodies[owner[core]].rigid_damping for core in cores])
+    return RigidDamping(tuple(owner[core] for core in cores), tuple(cores), floats(rates))
 
 
 def _holds(nodes: slice, node: int) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices, floats
+from ..geometry.connected_components import connected_components
 
 MIN_FILL = 0.25
 # below this share of the fullest around it a tet is too little to judge by
@@ -37,6 +38,15 @@ class FaceAdjacency:
         has_twin = self.twin >= 0
         other = tets.ravel()[np.where(has_twin, self.twin, 0)]
         return ((other != tets[:, None, :]) & has_twin).any(axis=2)
+
+    def piece_of_tets(self, is_parted: Bools) -> Indices:
+        """Returns the piece of each tet, (m,), by the order of their first tets, where some faces part tets, (m, 4)."""
+        tet, face = np.nonzero((self.tet >= 0) & ~is_parted)
+        return connected_components(tet, self.tet[tet, face], len(self.tet))
+
+    def piece_count(self, is_parted: Bools) -> int:
+        """Returns into how many pieces tets have fallen where some faces part them, (m, 4)."""
+        return int(self.piece_of_tets(is_parted).max(initial=-1)) + 1
 
     def bonded_faces(self, fill: Floats, volume: Floats) -> Bools:
         """Returns the faces across which a body never parts, (m, 4): tets with little in them keep to a fuller one.

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Breaks the pieces of brittle bodies that were hit in a step, and gives all that took part the motions that follow.
+
+A step stops a body that hits something as a whole. Where it breaks, it was not stopped like that: its pieces begin
+with the motion that the body had when it touched, and with what the hits gave until it fell apart
+(`motions_after_breaking.py`).
+"""
+
+from __future__ import annotations
+
+from ...brittle.break_body import break_body
+from ...brittle.rigid_mass import RigidMotion
+from ...mechanics.state import State
+from ...runtime.arrays import Floats
+from ...runtime.errors import SolveFailed
+from ..simulated_scene import SimulatedScene
+from .body_in_pieces import BodyInPieces
+from .broken_piece import BrokenPiece, piece_alone
+from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
+from .motions_after_breaking import find_motions, set_motions
+from .other_sides import other_sides
+from .piece_hits import hit_reach, hits_on_piece, may_break, meeting_points
+from .step_contacts import ContactsOfIsland, StepContacts, step_contacts
+from .switch_pieces import switch_pieces
+
+MAX_RESIDUAL = 1.0e-2  # of a load, which the static solve may leave: stress is wrong by about as much
+
+
+def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> None:
+    """Breaks what was hit in a step.
+
+    Args:
+        simulation: At the end of the step, with the contacts of its parts, which are taken out.
+        start: Where it began.
+        dt: Δt of the whole step [s].
+
+    Raises:
+        SolveFailed: The stress under a hit was not found.
+    """
+    built, parts = simulation.built, simulation.part_contacts
+    simulation.part_contacts = []
+    if built.pieces is None or not parts:
+        return
+    contacts, gravity = step_contacts(built.model, parts), parts[-1].gravity
+    broken = [
+        made
+        for body in built.pieces.bodies
+        for piece in _hit_pieces(simulation, body, contacts)
+        if (made := _break_piece(simulation, body, piece, contacts, start, gravity, dt)) is not None
+    ]
+    if not broken:
+        return
+    is_parted = {each.body.number: each.body.cracked.is_parted.copy() for each in broken}
+    for each in broken:
+        is_parted[each.body.number][each.body.tets_of_pieces[each.piece]] |= each.breakage.cracked.is_parted
+    apart = [each for each in broken if len(each.breakage.pieces) > 1]
+    for each in apart:
+        own = each.motion
+        simulation.state.x[own.nodes], simulation.state.v[own.nodes] = own.x, own.field(own.motion, own.x)
+    motions = find_motions(built.model, start, simulation.state, apart, contacts, gravity, dt)
+    switch_pieces(simulation, is_parted)
+    if apart:
+        set_motions(simulation, built, motions)
+
+
+def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepContacts) -> list[int]:
+    """Returns the pieces of a body that something came nearer to."""
+    built = simulation.built
+    assert built.pieces is not None and built.pieces.fine.fracture is not None
+    limit = next(each.most_pieces for each in built.pieces.fine.fracture.bodies if each.number == body.number)
+    if len(body.mesh.tets) >= limit:
+        return []
+    first = built.model.bodies[body.number].nodes.start
+    rows = built.model.pattern.island_of_row
+    hit = set(contacts.island[contacts.speed > 0.0].ravel().tolist())
+    return [piece for piece in range(len(body.mesh.tets)) if int(rows[first + 4 * piece]) in hit]
+
+
+def _break_piece(
+    simulation: SimulatedScene,
+    body: BodyInPieces,
+    piece: int,
+    contacts: StepContacts,
+    start: State,
+    gravity: Floats,
+    dt: float,
+) -> BrokenPiece | None:
+    """Returns what has become of a piece; None: nothing."""
+    built, state = simulation.built, simulation.state
+    model, pieces = built.model, built.pieces
+    assert pieces is not None
+    island = int(model.pattern.island_of_row[model.bodies[body.number].nodes.start + 4 * piece])
+    touching = contacts.seen_from(island)
+    nodes = slice(*(int(each) for each in model.pattern.island_start[island : island + 2]))
+    end_pose, alone = rest_pose(model, state.x[nodes], nodes), piece_alone(body, piece)
+    at_rest = touching.moved(end_pose)
+    sides, which_side = other_sides(simulation, touching, start)
+    surface, size = pieces.surfaces[body.number], body.report.tet_size
+    pull = float(model.gravity_scale[nodes.start]) * gravity
+    for points in meeting_points(touching, at_rest, which_side, hit_reach(alone.body)):
+        others = tuple(sides[point.other].island for point in points)
+        # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to
+        is_free = max(others) < 0
+        x = moved_freely(model, start, nodes, pull, min(point.time for point in points)) if is_free else None
+        moves = island_motion(model, start, state, island, x)
+        R, t = rest_pose(model, moves.x, nodes)
+        hits = hits_on_piece(
+            alone.body, points, sides, body.masses[piece], R, lambda at: surface.curvature_at(at, size)
+        )
+        if not may_break(alone.body, hits):
+            continue
+        begin = _motion_at_hit(moves, touching, pull, dt)
+        motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
+        breakage = break_body(alone.body, hits, motion, alone)
+        if breakage.largest_residual > MAX_RESIDUAL:
+            residual = f"{breakage.largest_residual:.1e}"
+            raise SolveFailed("brittle-stress-not-found", name=body.name, time=state.time, residual=residual)
+        if breakage.crack_area > 0.0:
+            return BrokenPiece(body, piece, breakage, island, moves, (R, t), others)
+    return None
+
+
+def _motion_at_hit(moves: IslandMotion, touching: ContactsOfIsland, pull: Floats, dt: float) -> RigidMotion:
+    """Returns the motion of a piece when it touches a collider, or where it touches none at the end of the step.
+
+    Args:
+        moves: The piece.
+        touching: Its contacts.
+        pull: What gravity gives to it [m/s²], (3,).
+        dt: Δt of the step [s].
+    """
+    fallen = touching.fall[touching.other_island < 0]
+    time = min(float(fallen.max()), dt) if len(fallen) else dt
+    return RigidMotion(moves.before.velocity + time * pull, moves.before.angular_velocity)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What hits a piece in a step: contacts that came nearer, as impacts of Hertz's law, and which of them matter.
+
+Contacts that are nearer to each other than the force is spread are one hit. Hits of a piece that begin at the same time
+stop it together: with the impulses J of the step and the matrix W of what an impulse at one gives to the speed at
+another, α J with
+
+    α = Σ J v / Σ J (W J)
+
+takes the speeds v at which they touch to zero, weighed by J. So the mass that each stops is α J / v; where there is one
+hit, that is 1 / W, whatever the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...brittle.brittle_body import BrittleBody
+from ...brittle.hertz_contact import hertz_stiffness, reduced_modulus, relative_radii
+from ...brittle.hertz_impact import HertzImpact
+from ...brittle.hit import PATCH_SIZES, Hit
+from ...brittle.rigid_mass import RigidMass
+from ...mesh.embedding import bind
+from ...runtime.arrays import Floats, floats
+from .hit_surface import EDGE_SHARE
+from .other_sides import OtherSide
+from .step_contacts import ContactsOfIsland
+
+MIN_SPEED = 1.0e-3  # [m/s] below which nothing is a hit: such a fall is a twentieth of a micrometre
+# of the distance within which contacts are one hit: by that much more way others may have that touch at the same time
+SAME_GAP = 0.05
+SAME_DIRECTION = 0.8  # cosine of normals of contacts that are one hit
+# Of force over strength and size of tets squared, below which no body of tets breaks: a beam one tet wide and L long
+# breaks at 2 h / 3 L of it in bending
+SAFE_BENDING_SHARE = 2.0 / 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class MeetingPoint:
+    """Contacts of a piece that are one hit.
+
+    Attributes:
+        place: Mean by impulses, in the world [m], (3,).
+        at_rest: The same on the piece at rest [m], (3,).
+        direction: Of the impulse on the piece, along the normal, (3,).
+        impulse: Along it [N s].
+        speed: Mean by impulses of those by which the bodies came nearer [m/s].
+        time: When it began, after the step did [s].
+        other: Which other side, of a list.
+    """
+
+    place: Floats
+    at_rest: Floats
+    direction: Floats
+    impulse: float
+    speed: float
+    time: float
+    other: int
+
+
+def meeting_points(
+    touching: ContactsOfIsland, at_rest: Floats, which_side: list[int], reach: float
+) -> list[list[MeetingPoint]]:
+    """Returns contacts that came nearer, as hits: those that begin at the same time, one such group after the other.
+
+    Args:
+        touching: The contacts of a piece.
+        at_rest: Where they are on the piece at rest [m], (c, 3).
+        which_side: The other side of each.
+        reach: Distance below which two are one [m].
+    """
+    is_hit = (touching.speed > MIN_SPEED) & (touching.impulse > 0.0)
+    left, made = [row for row in np.argsort(touching.time, kind="stable").tolist() if is_hit[row]], []
+    while left:
+        until = touching.time[left[0]] + SAME_GAP * reach / touching.speed[left[0]]
+        now = [row for row in left if touching.time[row] <= until]
+        left = [row for row in left if touching.time[row] > until]
+        made.append(_meeting_points_at_once(touching, at_rest, which_side, now, reach))
+    return made
+
+
+def _meeting_points_at_once(
+    touching: ContactsOfIsland, at_rest: Floats, which_side: list[int], rows: list[int], reach: float
+) -> list[MeetingPoint]:
+    place, direction, impulse = touching.place, touching.direction, touching.impulse
+    left, made = sorted(rows, key=lambda row: -impulse[row]), []
+    while left:
+        first = left[0]
+        near = [
+            row
+            for row in left
+            if which_side[row] == which_side[first]
+            and np.linalg.norm(place[row] - place[first]) <= reach
+            and direction[row] @ direction[first] > SAME_DIRECTION
+        ]
+        left = [row for row in left if row not in near]
+        J = impulse[near]
+        along = J @ direction[near]
+        made.append(
+            MeetingPoint(
+                floats(J @ place[near] / J.sum()),
+                floats(J @ at_rest[near] / J.sum()),
+                floats(along / np.linalg.norm(along)),
+                float(J.sum()),
+                float(J @ touching.speed[near] / J.sum()),
+                float(touching.time[near].min()),
+                which_side[first],
+            )
+        )
+    return made
+
+
+def hits_on_piece(
+    body: BrittleBody,
+    points: list[MeetingPoint],
+    others: list[OtherSide],
+    mass: RigidMass,
+    R: Floats,
+    own_curvature: Callable[[Floats], Floats],
+) -> list[Hit]:
+    """Returns the hits in the space of the piece at rest.
+
+    Args:
+        body: The piece at rest.
+        points: Where it is hit.
+        others: What hits it.
+        mass: Of the piece at rest.
+        R: Turns it from rest to the world, (3, 3).
+        own_curvature: Of its surface at a place at rest [m], as a tensor [1/m].
+    """
+    if not points:
+        return []
+    at_rest = floats(np.stack([point.at_rest for point in points]))
+    bound = bind(body.nodes, body.tets, at_rest)
+    weights = np.maximum(bound.weights, 0.0)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    masses = _stopped_masses(points, others, mass, R)
+    largest = float(np.linalg.norm(np.ptp(body.nodes, axis=0)))
+    hits = []
+    for number, point in enumerate(points):
+        other, tet = others[point.other], int(bound.tet[number])
+        size, material = float(body.size[tet]), body.material
+        curvatures = own_curvature(at_rest[number]), R.T @ other.curvature_at(point.place, size) @ R
+        direction = floats(R.T @ point.direction)
+        radii = relative_radii(*curvatures, direction, min(EDGE_SHARE * size, largest), largest)
+        elastic = material.youngs_modulus, material.poisson_ratio, other.youngs_modulus, other.poisson_ratio
+        impact = HertzImpact(hertz_stiffness(reduced_modulus(*elastic), *radii), masses[number], point.speed)
+        inverse = 0.0 if other.mass is None else other.mass.inverse_effective_mass(point.place, point.direction)
+        hits.append(Hit(tet, floats(weights[number]), direction, impact, inverse))
+    return hits
+
+
+def may_break(body: BrittleBody, hits: list[Hit]) -> bool:
+    """Whether hits press hard enough for a body as slender as its box and one tet wide to break."""
+    if not hits:
+        return False
+    length = float(np.linalg.norm(np.ptp(body.nodes, axis=0)))
+    checked = body.is_stress_checked
+    if not checked.any():
+        return False
+    size = float(body.size.min())
+    strength = body.material.breaking_stress * float(body.strength_share[checked].min())
+    force = sum(hit.impact.peak_force for hit in hits)
+    return force > SAFE_BENDING_SHARE * strength * size**3 / max(length, size)
+
+
+def hit_reach(body: BrittleBody) -> float:
+    """Returns the distance below which contacts of a body are one hit [m]."""
+    return PATCH_SIZES * float(np.median(body.size))
+
+
+def _stopped_masses(points: list[MeetingPoint], others: list[OtherSide], mass: RigidMass, R: Floats) -> list[float]:
+    """Returns the mass that each hit stops [kg]."""
+    J, v = np.array([point.impulse for point in points]), np.array([point.speed for point in points])
+    along = np.stack([R.T @ point.direction for point in points])
+    levers = np.cross(np.stack([point.at_rest for point in points]) - mass.centre, along)
+    W = along @ along.T / mass.mass + levers @ np.linalg.solve(mass.inertia, levers.T)
+    for number, point in enumerate(points):
+        other = others[point.other].mass
+        if other is not None:
+            W[number, number] += other.inverse_effective_mass(point.place, point.direction)
+    alpha = float(J @ v / (J @ W @ J))
+    return [float(each) for each in alpha * J / v]
