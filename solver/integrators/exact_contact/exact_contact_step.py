@@ -11,9 +11,8 @@ potential with the contact potential of y in it. An iteration
 Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, these are
 taken anew, until they change nothing, or some times.
 
-So no pair ever meets, whatever the direction is. Colliders and held nodes wait where surfaces have become very close,
-until bodies have given way. Where bodies cannot, they are let in: what keeps them from going on is excluded
-(`excluded_features.py`), until it has parted. So they always arrive.
+So no pair ever meets. Colliders and held nodes wait where surfaces are very close, until bodies have given way. Where
+these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`) until it has parted.
 
 Source: Li et al. (2020), algorithm 1.
 """
