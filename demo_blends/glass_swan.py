@@ -28,6 +28,7 @@ def build() -> None:
     swan.location.z = HEIGHT
     swan.rotation_euler = (math.radians(14), math.radians(-20), math.radians(-25))
     stage.make_body(swan, "GLASS", divisions=14)
+    swan.sinew.motion, swan.sinew.use_fracture = "ELASTIC", True  # it breaks by how it deforms
     stage.preview(swan, 500)
     settings = swan.sinew
     settings.method = "ROBUST"

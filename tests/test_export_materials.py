@@ -17,7 +17,7 @@ from sinew.addon.objects import heat_transfer_coefficient, new_role_objects, rol
 from sinew.addon.properties import softening_table_editing
 from sinew.solver.runtime.error_messages import TEXTS
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.material_presets import MATERIAL_PRESETS
+from sinew.solver.scene.material_presets import BRITTLE_FEATURE, MATERIAL_PRESETS
 from sinew.solver.scene.scene import ATTRIBUTES
 from sinew.solver.scene.validation import check_scene
 
@@ -190,7 +190,8 @@ def test_every_value_of_a_preset_arrives(key: str, tmp_path: Path) -> None:
     own.preset = key
     preset = MATERIAL_PRESETS[key]
     assert own.preset == key
-    assert {p for p in ("plasticity", "heat", "fracture") if getattr(own, f"use_{p}")} == set(preset.features)
+    chosen = {p for p in ("plasticity", "heat", "fracture") if getattr(own, f"use_{p}")}
+    assert chosen | ({BRITTLE_FEATURE} if own.motion == "BRITTLE" else set()) == set(preset.features)
     own.use_plasticity, own.use_heat, own.use_fracture = (
         part is not None for part in (preset.plasticity, preset.heat, preset.fracture)
     )

@@ -115,6 +115,7 @@ def test_menus_are_what_the_solver_knows() -> None:
         ("Soft Body", 0),
         ("Follow Pose", 1),
         ("Jiggle", 2),
+        ("Brittle", 3),
     ]
     assert "quasistatic" in items["motion"]["POSE"].description and "dynamic" in items["motion"]["JIGGLE"].description
     assert {item.identifier: item.value for item in items["role"]} == {

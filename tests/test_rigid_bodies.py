@@ -39,7 +39,7 @@ from sinew.solver.scene.flesh import Flesh
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.rest_scale import RestScale
 from sinew.solver.scene.rigid_core import Core, Hinge
-from sinew.solver.scene.scene import Body, Fracture, Heat, Plasticity, Scene, Settings
+from sinew.solver.scene.scene import Body, Heat, Plasticity, Scene, Settings
 from sinew.solver.scene.start import Start
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.kept_start import keep_start
@@ -245,7 +245,6 @@ def test_a_pinned_vertex_is_a_point_to_swing_about(tmp_path: Path) -> None:
     ("feature", "settings"),
     [
         ("Flesh", {"flesh": Flesh()}),
-        ("Fracture", {"fracture": Fracture()}),
         ("Heat", {"heat": Heat()}),
         ("Plasticity", {"plasticity": Plasticity()}),
         ("Rest Scale", {"rest_scale": RestScale(1.2)}),

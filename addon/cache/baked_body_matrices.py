@@ -73,7 +73,7 @@ def _read_body(cache: Path, head: CacheMetadata, scene: Scene, body: Body, track
         return None
     frames = np.array([head.frame_of_sample(number) for number in range(count)], np.float64)
     animated = np.array([tracks.sample(track, scene.settings.time(frame)) for frame in frames])
-    if not body.is_rigid:
+    if not body.is_rigid or body.fracture is not None:  # pieces of one go their own ways
         return BodyMatrices(frames, animated, False)
     step = max(body.played_count // MAX_FITTED_VERTICES, 1)
     played = np.asarray(read_samples(path, 0, count)[:, ::step], np.float64)

@@ -15,7 +15,7 @@ from ...solver.scene.pressure import Pressure
 from ...solver.scene.scene import Fracture, Heat, Plasticity
 from ...solver.scene.seams import Seams
 from ...solver.scene.settings.activation_settings import HEAD_GROUP
-from ...solver.scene.settings.flesh_settings import ELASTIC, JIGGLE, POSE
+from ...solver.scene.settings.flesh_settings import BRITTLE, ELASTIC, JIGGLE, POSE
 from ...solver.scene.settings.seam_settings import USE_SEAMS
 from ...solver.scene.stretch_limit import StretchLimit
 from ...solver.scene.surface_detail import SurfaceDetail
@@ -54,7 +54,7 @@ def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fles
     Raises:
         BadInput: A vertex group or attribute is not there, or 0 everywhere.
     """
-    if settings.motion == ELASTIC:
+    if settings.motion in (ELASTIC, BRITTLE):
         return None
     return Flesh(**read_fields(Flesh, settings, weights=weights), keeps_volume=settings.motion == JIGGLE)
 
@@ -108,7 +108,7 @@ def read_muscle(
     scene_copy: SceneCopy, settings: bpy.types.PropertyGroup, weights: WeightReader, unit: float
 ) -> Muscle | None:
     """Returns the muscle in a body in the rest pose, or None where it is none, or no flesh; raises as `read_flesh`."""
-    if not settings.use_muscle or settings.motion == ELASTIC:
+    if not settings.use_muscle or settings.motion in (ELASTIC, BRITTLE):
         return None
     return Muscle(
         **read_fields(Muscle, settings, unit, weights),
@@ -126,11 +126,16 @@ def _read_heads(settings: bpy.types.PropertyGroup, weights: WeightReader) -> tup
     )
 
 
+def _never_stretches(settings: bpy.types.PropertyGroup) -> bool:
+    obj = settings.id_data
+    return roles.is_rigid(obj) or roles.is_sheet(obj) or roles.is_brittle(obj)
+
+
 def read_stretch_limit(settings: bpy.types.PropertyGroup, weights: WeightReader) -> StretchLimit | None:
     """Returns how far a body stretches before it stiffens, or None; raises as `read_flesh`.
 
-    New bodies have a limit, which is nothing that the artist asked of a rigid one or of a sheet.
+    New bodies have a limit, which is nothing that the artist asked of a rigid or brittle one or of a sheet.
     """
-    if not settings.use_stretch_limit or roles.is_rigid(settings.id_data) or roles.is_sheet(settings.id_data):
+    if not settings.use_stretch_limit or _never_stretches(settings):
         return None
     return StretchLimit(**read_fields(StretchLimit, settings, weights=weights))

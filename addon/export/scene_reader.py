@@ -34,7 +34,7 @@ from ..evaluation.prefetched_triangles import mesh_triangles
 from ..evaluation.sample_times import frame_range, frames_per_second, preroll, rest_frame
 from ..evaluation.scene_copy import SceneCopy
 from ..evaluation.vertex_weights import weights
-from ..objects import collision_filter, tet_estimate
+from ..objects import collision_filter, roles, tet_estimate
 from ..objects.attachment_rows import attachment_owners
 from ..objects.field_objects import acts_on
 from . import animated_settings, artist_tet_files, body_features, validation
@@ -264,7 +264,7 @@ def _read_body(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         **read_fields(Body, settings, unit),
         **(artist_tet_files.body_tets(obj, matrix) if settings.method == "GIVEN" else {}),
     )
-    if body.is_rigid:
+    if body.is_rigid and body.fracture is None:
         return with_rigid_body(scene_copy, body, obj, matrix)
     return body if obj.sinew.wrap is None else with_wrap(scene_copy, inputs, body, obj)
 
@@ -285,6 +285,8 @@ def _meshing(
         fields["tet_size"] = tet_estimate.meshing_of(settings, found, unit, is_preview).tet_size or None
     elif settings.sizing == "DIVISIONS":
         fields["tet_size"] = longest / settings.divisions or None
+    if roles.is_brittle(settings.id_data):
+        fields["method"] = RIGID
     return Meshing(**fields)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.flesh_settings import ELASTIC, POSE
+from ...solver.scene.settings.flesh_settings import BRITTLE, ELASTIC, POSE
 from ..blender_data import motion_track, rigid_body_world, sinew_modifier
 from ..blender_data.rna_serialisation import animated_paths
 from ..fracture_meshes import show_results
@@ -72,6 +72,11 @@ def is_rigid(obj: bpy.types.Object) -> bool:
     return str(obj.sinew.method) == "RIGID"
 
 
+def is_brittle(obj: bpy.types.Object) -> bool:
+    """Whether a body moves as one piece, and breaks where it is hit."""
+    return bool(obj.sinew.motion == BRITTLE and not is_sheet(obj))
+
+
 def is_sheet(obj: bpy.types.Object) -> bool:
     """Whether the faces of a body are its elements, as those of cloth are."""
     return str(obj.sinew.method) == "SHEET"
@@ -79,7 +84,7 @@ def is_sheet(obj: bpy.types.Object) -> bool:
 
 def is_flesh(obj: bpy.types.Object) -> bool:
     """Whether `obj` is a body of flesh: it follows the pose or jiggles."""
-    return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion != ELASTIC)
+    return bool(obj.type == "MESH" and obj.sinew.role == BODY and obj.sinew.motion not in (ELASTIC, BRITTLE))
 
 
 def _remove_modifiers(obj: bpy.types.Object) -> None:

@@ -10,7 +10,7 @@ import bpy
 
 from ...solver.scene.settings.flesh_settings import JIGGLE
 from ..baking import bake_status
-from ..objects.roles import is_flesh, is_rigid, is_sheet, roles_of
+from ..objects.roles import is_brittle, is_flesh, is_rigid, is_sheet, roles_of
 from ..properties.role_definitions import BODY, FLESH, ROLE_BY_KEY
 from . import (
     activation_layout,
@@ -71,13 +71,22 @@ def _shown_panels(context: bpy.types.Context) -> set[str]:
     found = {name for role in roles for name in role.panels}
     unneeded = dict.fromkeys(("muscle_shape", "fibres"), not obj.sinew.use_muscle)
     unneeded["sheet"] = not is_sheet(obj)
-    unneeded["stretch_limit"] = is_sheet(obj) or is_rigid(obj)
-    for name in REFUSED_BY_SHEETS if is_sheet(obj) else REFUSED_BY_RIGID_BODIES if is_rigid(obj) else ():
+    unneeded["stretch_limit"] = is_sheet(obj) or is_rigid(obj) or is_brittle(obj)
+    for name in _refused_panels(obj):
         # what is on can be switched off
         unneeded[name] = not getattr(obj.sinew, HEADER_SWITCHES[name])
     unneeded["rigid_body"] = not rigid_body_layout.is_shown(obj, context.scene)
     unneeded["advanced"] = not formulation_layout.is_offered(obj)
     return found - {name for name, is_unneeded in unneeded.items() if is_unneeded}
+
+
+def _refused_panels(obj: bpy.types.Object) -> tuple[str, ...]:
+    """Returns the panels with a switch that a body has no use for."""
+    if is_sheet(obj):
+        return REFUSED_BY_SHEETS
+    if is_brittle(obj):
+        return tuple(name for name in REFUSED_BY_RIGID_BODIES if name != "fracture")
+    return REFUSED_BY_RIGID_BODIES if is_rigid(obj) else ()
 
 
 def _make_panels() -> list[type]:

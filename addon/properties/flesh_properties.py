@@ -11,6 +11,7 @@ from ...solver.scene.settings.flesh_settings import (
     ARMATURE_SETTINGS,
     BONE_HOLD_SETTINGS,
     BONE_SETTINGS,
+    BRITTLE,
     ELASTIC,
     FLESH_SETTINGS,
     NON_FLESH_SWITCHES,
@@ -23,11 +24,13 @@ from .property_factory import make_property, settings_group
 
 
 def _motion_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """Switches off what flesh does not do, and what only flesh that follows a pose does."""
+    """Switches off what flesh and brittle bodies do not do, and Fracture on for these."""
     limit_poisson_ratio(settings)
     for name in NON_FLESH_SWITCHES:
         if settings.motion != ELASTIC and getattr(settings, name):
             setattr(settings, name, False)
+    if settings.motion == BRITTLE:
+        settings.use_fracture = True
 
 
 def _law_chosen(settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import bpy
 
 from ...solver.scene.material_presets import (
+    BRITTLE_FEATURE,
     INDENTATION_PRESSURE_RATIO,
     MATERIAL_PRESETS,
     SIZED_PRESETS,
     MaterialPreset,
 )
-from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.flesh_settings import BRITTLE, ELASTIC
 from ...solver.scene.settings.heat_settings import HEAT_EXCHANGE, HEAT_SETTINGS, HEAT_SPEED, TEMPERATURE
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.plasticity_settings import PLASTICITY_SETTINGS
@@ -85,8 +86,13 @@ def apply_preset(settings: Any) -> None:
             setattr(settings, name, value)
         if preset.plasticity is not None:  # no part of the material: of an earlier file it has its default
             settings.detail_yield = INDENTATION_PRESSURE_RATIO * preset.plasticity.yield_strain
-        for part in ("plasticity", "heat", "fracture"):
+        if settings.motion in (ELASTIC, BRITTLE):
+            is_solid = settings.method not in ("RIGID", "SHEET")  # those are what they are
+            settings.motion = BRITTLE if BRITTLE_FEATURE in preset.features and is_solid else ELASTIC
+        for part in ("plasticity", "heat"):
             setattr(settings, f"use_{part}", part in preset.features and settings.motion == ELASTIC)
+        may_break = settings.motion in (ELASTIC, BRITTLE) and settings.method != "RIGID"
+        settings.use_fracture = "fracture" in preset.features and may_break
         if preset.heat is not None:
             write_rows(settings.softening, preset.heat.softening)
             if settings.temperature >= preset.heat.melting_point:  # nobody chooses ice for a puddle

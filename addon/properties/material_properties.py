@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...solver.scene.material_presets import NEARLY_INCOMPRESSIBLE
-from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.flesh_settings import BRITTLE, ELASTIC
 from ...solver.scene.settings.material_settings import MATERIAL_PAINTS, MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from . import material_preset_filling
@@ -40,7 +40,7 @@ def update_poisson_ratio(settings: bpy.types.PropertyGroup, context: bpy.types.C
 
 def limit_poisson_ratio(settings: bpy.types.PropertyGroup) -> None:
     """Lowers Volume Preservation to the limit of soft bodies, for bodies that are not flesh."""
-    if settings.motion == ELASTIC and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + FLOAT32_TOLERANCE:
+    if settings.motion in (ELASTIC, BRITTLE) and settings.poisson_ratio > NEARLY_INCOMPRESSIBLE + FLOAT32_TOLERANCE:
         settings.poisson_ratio = NEARLY_INCOMPRESSIBLE
 
 

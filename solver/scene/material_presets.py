@@ -31,6 +31,8 @@ NEARLY_INCOMPRESSIBLE_FLESH = 0.49
 SWING_FREQUENCY_HZ = 3.0
 # pressure that leaves a dent, over the yield stress: Tabor, The Hardness of Metals (1951)
 INDENTATION_PRESSURE_RATIO = 3.0
+# of `MaterialPreset.features`, of what no step can follow: sound passes a body of it within one
+BRITTLE_FEATURE = "brittle"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class MaterialPreset:
         material: The values.
         plasticity, heat, fracture: Values of these too, or None where nothing is known; `heat.temperature` and
             `heat.exchange` belong to the scene, not to the material.
-        features: Which of "plasticity", "heat" and "fracture" the material is chosen for.
+        features: Which of "plasticity", "heat", "fracture" and "brittle" the material is chosen for; what is brittle
+            has fracture.
     """
 
     key: str
@@ -216,11 +219,12 @@ _TABLE = (
     MaterialPreset(
         "STONE",
         "Stone",
-        "Sandstone: as good as rigid",
+        "Sandstone: as good as rigid, and breaks when it falls",
         "Sandstone (Goodman, Introduction to Rock Mechanics, 1989): E about 20 GPa, ν 0.2 to 0.3, 2300 kg/m³. "
         "Strength in tension 1 to 10 MPa, toughness 0.3 to 1 MPa √m",
         _material(2.0e10, 0.25, 2300.0, 0.01),
         fracture=Fracture(4.0e6, 5.0e5),
+        features=("fracture", BRITTLE_FEATURE),
     ),
     MaterialPreset(
         "PLASTER",
@@ -231,7 +235,7 @@ _TABLE = (
         _material(4.0e9, 0.2, 1100.0, 0.01),
         heat=Heat(conductivity=0.4, heat_capacity=1100.0, melting_point=1450.0),
         fracture=Fracture(3.0e6, 1.4e5),
-        features=("fracture",),
+        features=("fracture", BRITTLE_FEATURE),
     ),
     MaterialPreset(
         "GLASS",
@@ -247,7 +251,7 @@ _TABLE = (
             softening=_softening_curve((20.0, 1.0, 1.0, 1.0), (550.0, 1.0, 1.0, 1.0), (730.0, 1.0e-4, 0.01, 10.0)),
         ),
         fracture=Fracture(4.5e7, 7.0e5),
-        features=("fracture",),
+        features=("fracture", BRITTLE_FEATURE),
     ),
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..serialisation.schema_constraints import at_least, closed_range
 from .setting import COLLECTION, FIELD_DEFAULT, Setting, When, length
 
-FEELS_FIELDS = When("motion", ("ELASTIC", "JIGGLE"))
+FEELS_FIELDS = When("motion", ("ELASTIC", "JIGGLE", "BRITTLE"))
 MAX_WEIGHT = 200.0  # as Blender's
 
 

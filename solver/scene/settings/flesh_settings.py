@@ -19,7 +19,7 @@ from .setting import (
 )
 
 # identifiers of the menu Type
-ELASTIC, POSE, JIGGLE = "ELASTIC", "POSE", "JIGGLE"
+ELASTIC, POSE, JIGGLE, BRITTLE = "ELASTIC", "POSE", "JIGGLE", "BRITTLE"
 # switches of features that flesh cannot have
 NON_FLESH_SWITCHES = ("use_plasticity", "use_heat", "use_fracture", "use_core")
 IS_ELASTIC, IS_FLESH = When("motion", (ELASTIC,)), When("motion", (POSE, JIGGLE))
@@ -29,7 +29,8 @@ BY_ARMATURE = When("use_armature_bones", (True,))
 MOTION = menu(
     "motion",
     "Type",
-    "Soft Body for things that fall. Follow Pose and Jiggle for flesh, which bones can hold",
+    "Soft Body for things that fall, Brittle for what is stiff and shatters. Follow Pose and Jiggle for flesh, which "
+    "bones can hold",
     (
         Choice(
             ELASTIC,
@@ -52,6 +53,14 @@ MOTION = menu(
             "Flesh lags behind its bones and swings. For cheeks, bellies and tails (dynamic, with inertia)",
             2,
             "dynamic",
+        ),
+        Choice(
+            BRITTLE,
+            "Brittle",
+            "Moves as one piece, and breaks where it is hit. For glass, plaster, stone and ceramics "
+            "(rigid, static stress under the force of Hertz's law)",
+            3,
+            "brittle",
         ),
     ),
     ELASTIC,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..serialisation.schema_constraints import closed_range, greater_than
 from .setting import FIELD_DEFAULT, METRE_PER_SECOND, VECTOR, Setting, When, length, switch
 
-FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE"))
+FOLLOWS_NO_POSE = When("motion", ("ELASTIC", "JIGGLE", "BRITTLE"))
 
 USE_SIMULATED_SIZE = switch(
     "use_simulated_size",

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brittle bodies as an artist meets them: a mesh, Make Body, the preset Glass, a ground, all else as it comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="needs Blender's module")
+
+from fixtures.blender_scenes import fresh
+from sinew.addon.baking import last_failure
+from sinew.addon.objects import roles
+from sinew.addon.panels.panels import _shown_panels
+
+
+def glass_cube(size: float, height: float) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_cube_add(size=size, location=(0.0, 0.0, height), rotation=(0.5, 0.4, 0.0))
+    cube = bpy.context.object
+    assert bpy.ops.sinew.make_body() == {"FINISHED"}
+    cube.sinew.preset = "GLASS"
+    return cube
+
+
+def test_presets_of_what_is_stiff_choose_brittle_and_others_do_not() -> None:
+    fresh()
+    cube = glass_cube(0.1, 0.5)
+    own = cube.sinew
+    assert own.motion == "BRITTLE" and own.use_fracture and own.preset == "GLASS"
+    for preset, motion in (("JELLY", "ELASTIC"), ("STONE", "BRITTLE"), ("ICE", "ELASTIC"), ("PLASTER", "BRITTLE")):
+        own.preset = preset
+        assert own.motion == motion and own.use_fracture == (motion == "BRITTLE"), preset
+    own.method = "SHEET"
+    own.preset = "GLASS"
+    assert own.motion == "ELASTIC" and not roles.is_brittle(cube)
+
+
+def test_panels_of_a_brittle_body_are_those_that_it_has_a_use_for() -> None:
+    fresh()
+    cube = glass_cube(0.1, 0.5)
+    shown = _shown_panels(bpy.context)
+    assert {"fracture", "tets", "material"} <= shown
+    assert not {"plasticity", "heat", "core", "pressure", "surface_detail", "stretch_limit"} & shown
+    assert not roles.is_flesh(cube) and not roles.is_rigid(cube)
+
+
+@pytest.mark.slow
+def test_a_glass_cube_that_falls_on_a_new_ground_comes_apart(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.frame_end = 16
+    cube = glass_cube(0.1, 1.2)
+    cube.sinew.tet_count = 2500  # half of what it has, to be quicker; a force is spread over a tet and a half
+    assert bpy.ops.sinew.add_ground() == {"FINISHED"}
+    (ground,) = roles.colliders(scene)
+    ground.location.z = 0.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}, last_failure.failure_text(scene)
+    (broken,) = [obj for obj in scene.objects if obj.name == f"{cube.name} Broken"]
+    assert len(broken.data.polygons) > len(cube.data.polygons)
