@@ -26,7 +26,7 @@ def triangles(obj: bpy.types.Object) -> np.ndarray:
     return np.array([triangle.vertices[:] for triangle in obj.data.loop_triangles], np.int32)
 
 
-@pytest.mark.parametrize("preset", [None, "CLAY"])
+@pytest.mark.parametrize("preset", [None, "CLAY", "CHOCOLATE", "TEARING_RUBBER"])
 def test_a_new_body_on_a_new_ground_bakes_and_nothing_intersects(tmp_path: Path, preset: str | None) -> None:
     """As it comes, and with a material that stays pressed: on its eight vertices alone clay was pressed flat."""
     scene = fresh()

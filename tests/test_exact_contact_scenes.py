@@ -126,7 +126,7 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "feature"),
     [
-        ({"fracture": Fracture()}, "Fracture"),
+        ({"meshing": Meshing("sheet"), "fracture": Fracture()}, "Fracture of a sheet"),
         ({"meshing": Meshing("sheet"), "sheet": Sheet(strands=[[0, 1]])}, "strings"),
         ({"meshing": Meshing("sheet"), "seams": Seams([[0, 1]])}, "seams"),
         ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),

@@ -36,8 +36,8 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "flesh"
     if body.is_sheet:
         yield from _unsupported_features_of_sheet(body)
-    if body.fracture is not None:
-        yield "Fracture"
+    if body.fracture is not None and body.is_sheet:
+        yield "Fracture of a sheet"
     if body.core is not None:
         yield "a rigid core"
     if body.attachments or body.bindings:

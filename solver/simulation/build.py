@@ -58,6 +58,7 @@ from .assembled_scene import AssembledBody, AssembledScene
 from .bind_body import bind_body
 from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
+from .features.fracture import Fracture
 from .features.registry import FEATURES
 from .forces import FORCES, make_forces
 from .pin_borders import meshing_with_pin_borders
@@ -132,7 +133,9 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         from .exact_contact.exact_start import begin_exact_contact
         from .exact_contact.exact_surfaces import make_exact_surfaces
 
-        exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points)
+        breaks = built.feature(Fracture)
+        pieces = breaks.surfaces if breaks is not None else None
+        exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points, pieces)
         start = begin_exact_contact(exact, tracks, scene.settings.start_time, model, inputs.state)
         built = replace(built, exact_contact=start.surfaces, bodies=_with_warnings(built.bodies, start.warnings))
     if any(is_brittle(body) for body in scene.bodies):

@@ -68,6 +68,13 @@ def split_scene(unbroken: AssembledScene, is_parted: Bools) -> SplitScene:
     model = _split_model(unbroken.model, fracture, nodes, origin)
     split = SplitNodes(unbroken.model, model, origin, is_parted)
     keys = fracture.points.keys(nodes.tets, origin, nodes.corner, is_parted)
+    exact = unbroken.exact_contact
+    if exact is not None:
+        from .exact_contact.exact_topology import surfaces_at_topology
+        from .exact_contact.fragment_part import PartedTets
+
+        parted = PartedTets(nodes.tets, origin, is_parted)
+        exact = surfaces_at_topology(exact, parted, model, unbroken.initial.x[origin])
     return SplitScene(
         built=replace(
             unbroken,
@@ -80,6 +87,7 @@ def split_scene(unbroken: AssembledScene, is_parted: Bools) -> SplitScene:
             ),
             crack_point_rows=keys,
             unbroken=unbroken,
+            exact_contact=exact,
             contact_materials=feature.surfaces.at_topology(nodes.tets, origin, is_parted)
             if feature.surfaces
             else unbroken.contact_materials,

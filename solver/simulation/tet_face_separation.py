@@ -57,6 +57,11 @@ def separate_faces(simulation: SimulatedScene, is_parted: Bools) -> None:
     if simulation.built.contact_materials is not None:
         memory = add_backside_contacts(memory, simulation, _bodies_changed(before, simulation.built))
     memory.store_in(state)
+    exact = simulation.built.exact_contact
+    if before.exact_contact is not None and exact is not None:
+        from .exact_contact.exact_topology import carry_over
+
+        carry_over(before.exact_contact, exact, state, simulation.tracks)
 
 
 def _bodies_changed(before: AssembledScene, now: AssembledScene) -> np.ndarray:

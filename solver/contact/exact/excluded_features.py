@@ -64,6 +64,17 @@ class ExcludedFeatures:
         """Returns the features that are in both."""
         return ExcludedFeatures(np.intersect1d(self.points, other.points), np.intersect1d(self.edges, other.edges))
 
+    def renumbered(self, before: ContactMesh, now: ContactMesh, number: Indices) -> ExcludedFeatures:
+        """Returns the same of vertices that have these numbers now, rising, or −1 where there are none, (n,)."""
+        points, surfaces = self.excluded_points(before)
+        ends, others = self.excluded_edges(before)
+        points, ends = number[points], number[ends]
+        stays, edges = points >= 0, (ends >= 0).all(axis=1)
+        return ExcludedFeatures(
+            np.unique(point_keys(now, points[stays], surfaces[stays])),
+            np.unique(edge_keys(now, ends[edges], others[edges])),
+        )
+
     def excludes(self, mesh: ContactMesh, pairs: PairStencils) -> Bools:
         """Returns which pairs are excluded, (k,)."""
         if not len(self):

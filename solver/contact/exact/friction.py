@@ -97,6 +97,17 @@ class RememberedShear:
         state.fields[EXACT_PAIR_FIELD] = np.stack([self.key["first"], self.key["second"]], axis=1)
         state.fields[EXACT_SHEAR_FIELD] = self.shear
 
+    def renumbered(self, number: Indices) -> RememberedShear:
+        """Returns the same of vertices that have these numbers now, rising, or −1 where there are none, (n,)."""
+        half = np.int64(0xFFFFFFFF)
+        first, second = self.key["first"], self.key["second"]
+        vertices = np.stack([first >> 32, first & half, second >> 32, second & half], axis=1)
+        now = number[vertices]
+        stays = (now >= 0).all(axis=1)
+        keys, shear = _keys(now[stays]), self.shear[stays]
+        order = np.argsort(keys, order=("first", "second"))
+        return RememberedShear(keys[order], shear[order])
+
     def of(self, vertices: Indices) -> Floats:
         """Returns the shear of pairs of four vertices, (k, 4), zero for those that are new [m], (k, 3)."""
         found = np.zeros((len(vertices), 3))

@@ -130,8 +130,7 @@ class ExactContactStep:
         """Does an iteration and returns how far its direction goes [m]."""
         d, collider_motion = self._direction()
         whole = way = self._way(1.0, d, collider_motion)
-        limit = step = whole.limit
-        turns = self.potential.has_rigid_bodies
+        limit, step, turns = whole.limit, whole.limit, self.potential.has_rigid_bodies
         if turns and limit < 1.0:  # along another chord
             way = self._way(limit, d, collider_motion)
             step = way.limit

@@ -20,6 +20,7 @@ from ...contact.exact.conservative_advancement import SafeDistance
 from ...contact.exact.contact_mesh import make_contact_mesh, vertex_areas
 from ...contact.exact.contact_potential import ContactBarrier
 from ...contact.exact.excluded_features import ExcludedFeatures
+from ...contact.surfaces.collision_surfaces import Int64s
 from ...integrators.dynamic_flesh_forces import FleshGroup
 from ...integrators.exact_contact.bound_surfaces import BoundSurfaces, PrescribedMotion
 from ...integrators.exact_contact.energy_bodies import energy_bodies
@@ -32,6 +33,8 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
+from ..fracture.fragment_surfaces import FragmentSurfaces
+from .fragment_part import RETREAT_SHARE, SurfacePart, part_of_tets, vertex_keys, whole_topology
 
 GAP_SHARE = 0.02  # of the smallest tet size: distance below which surfaces are pushed apart
 GAP_SHARE_OF_EDGES = 0.25  # of short edges of what touches itself: neighbours must not push each other
@@ -58,6 +61,9 @@ class ExactSurfaces:
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
         first_excluded: What is not kept apart at first, as it intersects itself at rest.
         energy_bodies: Bodies whose tets are not corotated; None: there are none.
+        dt: Δt of a step [s], which the stiffness of rigid bodies goes by.
+        key: Of each vertex, which stays when bodies break, (v,).
+        fragments: Of bodies that may break; None: none may.
     """
 
     bound: BoundSurfaces
@@ -70,6 +76,9 @@ class ExactSurfaces:
     local: Floats
     first_excluded: ExcludedFeatures = field(default_factory=ExcludedFeatures)
     energy_bodies: FleshGroup | None = None
+    dt: float = 0.0
+    key: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    fragments: FragmentSurfaces | None = None
 
     @property
     def all_colliders(self) -> tuple[AnyCollider, ...]:
@@ -138,6 +147,7 @@ def make_exact_surfaces(
     colliders: Sequence[BuiltCollider],
     deforming: Sequence[DeformingCollider],
     points: Sequence[ContactPoints],
+    fragments: FragmentSurfaces | None = None,
 ) -> ExactSurfaces:
     """Returns the surfaces of a scene.
 
@@ -147,13 +157,22 @@ def make_exact_surfaces(
         model: Of all bodies.
         colliders, deforming: Those that do not deform, and those that do.
         points: Contact points of the bodies: render vertices that faces use, then those on large faces.
+        fragments: Of the bodies that may break: these have the faces of their tets; None: none may.
     """
     others: tuple[AnyCollider, ...] = (*colliders, *deforming)
+    dt = 1.0 / (scene.settings.fps * scene.settings.substeps)
     size = PLANE_SIZE * float(np.ptp(np.concatenate([body.vertices for body in scene.bodies]), axis=0).max())
-    parts = []
+    breaks = fragments.breakable_numbers if fragments is not None else ()
+    gap, parts = _gap(scene, meshes), list[SurfacePart]()
     for number, (body, binding, own) in enumerate(zip(scene.bodies, bindings, points, strict=True)):
-        parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own))
-    parts += [_part_of_points(body, own, model) for body, own in zip(scene.bodies, points, strict=True)]
+        if fragments is not None and number in breaks:
+            parts.append(part_of_tets(fragments, number, whole_topology(model), RETREAT_SHARE * gap))
+        else:
+            parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own))
+    parts += [
+        _part_of_points(body, own, model, n in breaks)
+        for n, (body, own) in enumerate(zip(scene.bodies, points, strict=True))
+    ]
     parts += [_collider_part(collider.name, *_collider_mesh(collider, scene, size)) for collider in others]
     starts = [0, *np.cumsum([len(part.vertices) for part in parts], dtype=np.int64).tolist()]
     triangles = [part.triangles + first for part, first in zip(parts, starts[:-1], strict=True)]
@@ -170,7 +189,6 @@ def make_exact_surfaces(
     mesh = make_contact_mesh(rest, faces, indices(surface), may_touch, floats(area), owner, is_half_space)
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
     bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
-    gap = _gap(scene, meshes)
     barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(scene, model))
     return ExactSurfaces(
         bound=bound,
@@ -181,53 +199,40 @@ def make_exact_surfaces(
         colliders=tuple(colliders),
         deforming=tuple(deforming),
         local=rest,
-        energy_bodies=energy_bodies(model, 1.0 / (scene.settings.fps * scene.settings.substeps)),
+        energy_bodies=energy_bodies(model, dt),
+        dt=dt,
+        key=np.concatenate([vertex_keys(number, part) for number, part in enumerate(parts)]),
+        fragments=fragments,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A surface before all are joined.
-
-    Attributes:
-        vertices: At rest [m], (v, 3).
-        triangles: (t, 3).
-        tet, weights: The tet of each vertex, −1 for colliders, (v,), and barycentric weights in it, (v, 4).
-        area: Share of the surface of each vertex [m²], (v,).
-    """
-
-    vertices: Floats
-    triangles: Indices
-    tet: Indices
-    weights: Floats
-    area: Floats
-
-
-def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> _Part:
+def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> SurfacePart:
     """Returns the render mesh of a body, whose vertices share its surface with its further contact points."""
     used = np.unique(body.triangles)
     if body.is_sheet:  # every vertex is a node, also beside another one
         area = floats(np.bincount(used, points.area, len(body.vertices)))
-        return _Part(body.vertices, indices(body.triangles), tet, weights, area)
+        return SurfacePart(body.vertices, indices(body.triangles), tet, weights, area)
     faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
     if body.is_rigid:  # stands on its faces as they are
-        return _Part(body.vertices, faces, tet, weights, vertex_areas(body.vertices, faces))
+        return SurfacePart(body.vertices, faces, tet, weights, vertex_areas(body.vertices, faces))
     area = floats(np.bincount(representative[used], points.area[: len(used)], len(body.vertices)))
-    return _Part(body.vertices, faces, tet, weights, area)
+    return SurfacePart(body.vertices, faces, tet, weights, area)
 
 
-def _part_of_points(body: Body, points: ContactPoints, model: Model) -> _Part:
+def _part_of_points(body: Body, points: ContactPoints, model: Model, may_break: bool) -> SurfacePart:
     """Returns the contact points of a body that are no render vertices."""
-    is_flat = body.is_sheet or body.is_rigid  # between the vertices of a face
+    is_flat = body.is_sheet or body.is_rigid or may_break  # between the vertices of a face
     further = points.select(slice(len(points) if is_flat else len(np.unique(body.triangles)), None))
     places = np.einsum("ka,kai->ki", further.weights, model.X[model.tets[further.tet]])
-    return _Part(places, np.zeros((0, 3), np.int32), further.tet, further.weights, further.area)
+    return SurfacePart(places, np.zeros((0, 3), np.int32), further.tet, further.weights, further.area)
 
 
-def _collider_part(name: str, vertices: Floats, triangles: Indices) -> _Part:
+def _collider_part(name: str, vertices: Floats, triangles: Indices) -> SurfacePart:
     faces, _ = _welded_faces(vertices, triangles, name)
     count = len(vertices)
-    return _Part(vertices, faces, np.full(count, -1, np.int32), np.zeros((count, 4)), vertex_areas(vertices, faces))
+    return SurfacePart(
+        vertices, faces, np.full(count, -1, np.int32), np.zeros((count, 4)), vertex_areas(vertices, faces)
+    )
 
 
 def _welded_faces(vertices: Floats, triangles: Indices, name: str) -> tuple[Indices, Indices]:
@@ -293,7 +298,7 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
     """Returns the distance below which surfaces are pushed apart [m]."""
     gap = GAP_SHARE * min(mesh.report.tet_size for mesh in meshes)
     for body in scene.bodies:
-        if body.collision.self_contact:
+        if body.collision.self_contact and body.fracture is None:  # pieces keep the distance that they begin with
             corners = body.vertices[body.triangles]
             edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
             gap = min(gap, GAP_SHARE_OF_EDGES * float(np.percentile(edges, SHORT_EDGE_PERCENTILE)))

@@ -95,7 +95,7 @@ class FragmentSurfaces:
         for skin in range(len(skins)):
             number = int(skins.body[skin])
             if number in broken:
-                parts.append(self._fragment_surface(skin, tets, origin, is_parted))
+                parts.append(self.fragment_surface(skin, tets, origin, is_parted))
             elif number in torn:
                 parts.append(torn_sheet_surface(self.surfaces, self.model, number, tets))
             else:
@@ -150,7 +150,8 @@ class FragmentSurfaces:
             nodes,
         )
 
-    def _fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> PresentSurface:
+    def fragment_surface(self, skin: int, tets: Indices, origin: Indices, is_parted: Bools) -> PresentSurface:
+        """Returns the faces of the tets of a solid that may break, laid on its mesh; see `at_topology`."""
         skins, body, laid = self.surfaces.surfaces, self.model.bodies[skin], self.projected[skin]
         own, first = skins.vertices_of(skin), body.tets.start
         is_face = (self.neighbours.tet[body.tets] < 0) | is_parted[body.tets]
