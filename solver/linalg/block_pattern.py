@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Indices
 from .coupled_islands import Coupling, Int64s
+from .island_cholesky import IslandLayout
 
 # kernels index with unsigned numbers: with signed ones Numba adds a wrap-around to every access
 UInt32s = npt.NDArray[np.uint32]
@@ -38,6 +39,7 @@ class BlockPattern:
         island_start: Where the islands of rows begin, (k + 1,). No block joins two of them but by `coupling`.
         coupling: Which islands further blocks join; None: none.
         first_count: Blocks before it was widened; None: it was not.
+        island_layout: By which its islands can be factored; None: they are not.
     """
 
     row_start: UInt32s
@@ -51,6 +53,7 @@ class BlockPattern:
     island_start: UInt32s
     coupling: Coupling | None = None
     first_count: int | None = None
+    island_layout: IslandLayout | None = None
 
     @property
     def node_count(self) -> int:

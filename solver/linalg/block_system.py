@@ -21,12 +21,15 @@ class BlockSystem:
         values: Blocks of A, (b, 9).
         b: Right-hand side, (n, 3).
         is_free: Which nodes are solved for, (n,).
+        factored_islands: Of coupled islands, those with Cholesky's factors instead of block Jacobi
+            (`island_cholesky.py`), (k,); None: none.
     """
 
     pattern: BlockPattern
     values: Floats
     b: Floats
     is_free: Bools
+    factored_islands: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..runtime.jit import kernel
 from ..runtime.union_find import union_pairs
+from .reverse_cuthill_mckee import reverse_cuthill_mckee
 
 MIN_RELATIVE_PIVOT = 1.0e-12  # of a number on the diagonal, that what is left of it is compared with
 
@@ -55,20 +56,8 @@ def _layout_of_groups(group: Int64s, first: Int64s, second: Int64s) -> EnvelopeL
     count = int(group.max(initial=-1)) + 1
     one, two = group[first], group[second]
     order = np.empty(count, np.int64)
-    order[bandwidth_reducing_order(one, two, count)] = np.arange(count, dtype=np.int64)
+    order[reverse_cuthill_mckee(one, two, count)] = np.arange(count, dtype=np.int64)
     return EnvelopeLayout(order[group], *envelope_rows(order[one], order[two], count))
-
-
-def bandwidth_reducing_order(first: Int64s, second: Int64s, count: int) -> Int64s:
-    """Returns an order of `count` bodies in which those that touch, (t,) each, are near each other."""
-    if not count:
-        return np.zeros(0, np.int64)
-    # takes a tenth of the time in which a bake loads, and only bodies that touch each other need it
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    graph = coo_matrix((np.ones(len(first)), (first, second)), (count, count))
-    return reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True).astype(np.int64)
 
 
 def envelope_rows(first: Int64s, second: Int64s, count: int) -> tuple[Int64s, Int64s]:

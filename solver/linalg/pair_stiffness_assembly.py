@@ -16,6 +16,7 @@ from ..runtime.arrays import Floats, Indices
 from ..runtime.jit import kernel
 from .block_pattern import BlockPattern
 from .coupled_islands import Int64s, island_coupling
+from .island_cholesky import IslandLayout
 from .pattern_union import WidenedPattern, widen_pattern
 
 MAX_UNUSED_RATIO = 2  # tets that no longer act on each other are kept up to so many times those that do
@@ -62,6 +63,8 @@ class PairPattern:
         self.keys = np.zeros(0, np.int64)  # of pairs of tets, rising
         self.widened: WidenedPattern | None = None
         self.last: BlockPattern | None = None
+        self.layout: IslandLayout | None = None
+        self.own_keys = self.keys  # of pairs within one island
         self.last_keys = self.keys
         self.wide = np.zeros((0, 9))
 
@@ -91,10 +94,25 @@ class PairPattern:
         coupling = island_coupling(one, other, pattern.island_count)
         if coupling is None:
             self.last = widened.pattern
-        elif self.last is None or not coupling.is_same(self.last.coupling):
-            self.last = replace(widened.pattern, coupling=coupling)
+        else:
+            is_changed = self._lay_out_islands(pattern, keys[one == other])
+            if is_changed or self.last is None or not coupling.is_same(self.last.coupling):
+                self.last = replace(widened.pattern, coupling=coupling, island_layout=self.layout)
         self.last_keys = keys
         return self.last
+
+    def _lay_out_islands(self, pattern: BlockPattern, keys: Int64s) -> bool:
+        """Arranges the factors of islands, by the pairs within one that act now; returns whether these are others.
+
+        What acted before does not count: a bake that is resumed does not know it.
+        """
+        if self.layout is not None and np.array_equal(keys, self.own_keys):
+            return False
+        rows, columns = np.empty((2, 32 * len(keys)), np.int32)
+        fill_pair_blocks(self.tets, *np.divmod(keys, len(self.tets)), rows, columns)
+        self.layout = IslandLayout(pattern.row_start, pattern.column, pattern.island_of_row, rows, columns)
+        self.own_keys = keys
+        return True
 
 
 class PairPatterns:

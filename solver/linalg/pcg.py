@@ -26,6 +26,7 @@ from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCrite
 from .convergence_rate import RateCheck
 from .direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from .element_by_element import ElementProducts
+from .island_cholesky import chunks_of_factors, island_factor_arrays
 from .pcg_loop import conjugate_gradients
 from .pcg_row_passes import (
     BB,
@@ -206,7 +207,10 @@ class BlockJacobiSolve:
         chunk_start, chunk_island = pattern.chunk_start, pattern.chunk_island
         if is_small:
             chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
-        half = None if is_small else upper_half(pattern)
+        chosen = system.factored_islands
+        if chosen is not None:
+            chunk_start, chunk_island = chunks_of_factors(pattern, chosen)
+        half = None if is_small or chosen is not None else upper_half(pattern)
         scalars = np.zeros((pattern.island_count, ISLAND_COLUMNS))
         if norm_floor is not None:
             scalars[:, BB] = np.square(norm_floor)
@@ -227,6 +231,7 @@ class BlockJacobiSolve:
             self._vectors(system, x),
             ModeArrays(modes.lever_arms, modes.product, modes.inverse),
             modes.coupled and modes.coupled.arrays,
+            modes.coupled and island_factor_arrays(pattern, chosen, self.workspace),
             terms and terms.arrays(pattern, half.island if half else chunk_island),
             IslandArrays(*pattern.clusters, scalars, np.zeros((len(chunk_island), SUMS_PER_CHUNK))),
         )

@@ -18,6 +18,7 @@ from .convergence_rate import IS_SLOW, RATE, UNKNOWN_RATE, measure_rate, note_re
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
+from .island_cholesky import factor_island
 from .pcg_row_passes import (
     ACTIVE,
     ALPHA,
@@ -56,7 +57,9 @@ DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an isla
 
 
 @kernel(no_refcount=True)
-def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, coupled, element_terms, islands):
+def conjugate_gradients(
+    is_leader, team, limits, matrix, half, vectors, modes, coupled, factors, element_terms, islands
+):
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
     Args:
@@ -68,13 +71,14 @@ def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, c
         vectors: `PcgVectors`; the inverses are given where there are element terms, and written otherwise.
         modes: `ModeArrays`.
         coupled: `CoupledModeArrays`, or None, for which nothing of it is compiled.
+        factors: `IslandFactorArrays`, or None as before.
         element_terms: `ElementTermArrays` of tets whose stiffness is not in the matrix, or None as before.
         islands: `IslandArrays`, all zero at first but BB, which is what ‖b‖² counts for at least.
     """
     inverts, scalars = element_terms is None, islands.scalars
     if not is_leader:
         while not is_finished(team):
-            report_done(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands))
+            report_done(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, factors, inverts, islands))
         await_wakeup(team)
         return 0, 0.0
     iterations, rows, restarts, has_direction = 0, 0, -1, len(vectors.initial_direction) > 0
@@ -87,7 +91,7 @@ def conjugate_gradients(is_leader, team, limits, matrix, half, vectors, modes, c
         part_island = half.island if is_product and len(half.island) > 0 else matrix.chunk_island
         team[TASK] = task
         publish(team, len(part_island))
-        join(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands))
+        join(team, work_on_pass(is_leader, team, matrix, half, vectors, modes, factors, inverts, islands))
         if element_terms is not None:
             if is_product:
                 add_active_products(element_terms, vectors, islands)
@@ -127,7 +131,7 @@ def _may_go_on(limits, iterations, rows):
 
 
 @kernel(device_only=True, no_refcount=True)
-def work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands):
+def work_on_pass(is_leader, team, matrix, half, vectors, modes, factors, inverts, islands):
     """Takes part in a pass until none of it is left; returns how many parts were done.
 
     A part is a segment of the upper half, or a chunk of rows.
@@ -144,11 +148,15 @@ def work_on_pass(is_leader, team, matrix, half, vectors, modes, inverts, islands
             if task == PREPARE:
                 if inverts:
                     invert_rows(begin, end, matrix.diagonal, matrix.is_free, matrix.values, vectors.inverse)
+                if factors is not None:
+                    island = matrix.chunk_island[part]
+                    if factors.may_factor[island]:
+                        factors.is_factored[island] = factor_island(begin, end, matrix, factors)
                 if has_half:
                     pack_rows(begin, end, matrix, half)
             if has_half and (task == RESIDUAL or task == UPDATE):
                 add_segment_rings(part, begin, end, half, vectors.work, place)
-            run_row_task(task, part, matrix, vectors, modes, islands)
+            run_row_task(task, part, matrix, vectors, modes, factors, islands)
         part, done = claim(team, is_leader), done + 1
     return done
 

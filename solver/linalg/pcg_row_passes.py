@@ -28,6 +28,7 @@ from ..runtime.simd.vec3 import (
     vec4_store,
 )
 from .convergence_rate import RateCheck
+from .island_cholesky import solve_island
 
 # First PREPARE for inverses and the packed half, (LOAD_FIXED, APPLY,) RESIDUAL for the norm of b, then LOAD_SOLUTION,
 # APPLY, RESIDUAL for the residual of the guess; LOAD_INITIAL_DIRECTION, CURVATURE, UPDATE once; DIRECTION, PRODUCT,
@@ -122,7 +123,7 @@ class IslandArrays(NamedTuple):
 
 
 @kernel(allow_fma=True, inline=True, device_only=True, no_refcount=True)
-def run_row_task(task, chunk, matrix, vectors, modes, islands):
+def run_row_task(task, chunk, matrix, vectors, modes, factors, islands):
     """Does one task on one chunk of rows, with sums over them.
 
     PREPARE: p, r, z, q = 0, and d = the initial direction, at fixed nodes 0.
@@ -181,15 +182,26 @@ def run_row_task(task, chunk, matrix, vectors, modes, islands):
             axpy_rows(start, end, work, r, -scalars[island, ALPHA], work, q, work, r)
         else:
             axpy_rows(start, end, b, none, -1.0, work, q, work, r)
+        has_factor = False
+        if factors is not None:
+            if factors.is_factored[island]:
+                has_factor = True
+                for i in range(start, end):
+                    if not is_free[i]:
+                        vec3_store(work, r + 3 * i, vec3_zero())
+                solve_island(np.int64(start), np.int64(end), work, r, z, factors)
         for i in range(start, end):
             left = vec3_load(work, r + 3 * i)
             if not is_free[i]:
                 left = vec3_zero()
                 vec3_store(work, r + 3 * i, left)
-            s, t, u = vec3_unpack(left)
-            f, g, h = block3_load(inverse, i, PREFETCH_BLOCKS)
-            found = vec3_axpy(vec3_axpy(vec3_axpy(vec3_zero(), s, f), t, g), u, h)
-            vec3_store(work, z + 3 * i, found)
+            if has_factor:
+                found = vec3_load(work, z + 3 * i)
+            else:
+                s, t, u = vec3_unpack(left)
+                f, g, h = block3_load(inverse, i, PREFETCH_BLOCKS)
+                found = vec3_axpy(vec3_axpy(vec3_axpy(vec3_zero(), s, f), t, g), u, h)
+                vec3_store(work, z + 3 * i, found)
             first, second = vec3_fma(first, left, found), vec3_fma(second, left, left)
         sums[chunk, 0], sums[chunk, 1] = vec3_sum(first), vec3_sum(second)
         if len(product) > 0:

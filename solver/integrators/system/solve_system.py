@@ -14,12 +14,14 @@ from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.bound_nodes import BoundNodes
 from ...linalg.drop_zero_blocks import drop_zero_blocks
 from ...linalg.element_by_element import ElementProducts
+from ...linalg.island_cholesky import worthwhile_factors
 from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ...linalg.pcg import Preconditioner, SolveResult, solve
-from ...linalg.rigid_modes import rigid_modes
+from ...linalg.rigid_modes import RigidModes, rigid_modes
 from ...linalg.schwarz_preconditioner import SchwarzPreconditioner
 from ...mechanics.model import Model
 from ...mechanics.vertex_warp import is_any_warped, is_unsymmetric, momentum_balance
+from ...runtime.arrays import Bools
 from ...runtime.row_dot_products import row_dot_products
 from ...scene.scene import AUTO_SOLVER, Settings
 from ..solver_context import StepWorkspace
@@ -139,8 +141,9 @@ def _solve_symmetric(
     """Solves a system by conjugate gradients."""
     pattern = system.pattern
     modes = rigid_modes(pattern, system.values, system.x, system.is_free)
+    factored = _choose_factors(model, system, settings, modes)
     return solve(
-        BlockSystem(pattern, system.values, system.b, system.is_free),
+        BlockSystem(pattern, system.values, system.b, system.is_free, factored),
         system.v,
         StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
         initial_direction=system.initial_direction,
@@ -148,6 +151,14 @@ def _solve_symmetric(
         preconditioner=_choose_preconditioner(model, system, settings, multigrid_levels),
         workspace=workspace.pcg,
     )
+
+
+def _choose_factors(model: Model, system: LinearSystem, settings: Settings, modes: RigidModes | None) -> Bools | None:
+    """Returns the islands that are factored where bodies touch, (k,); None: none."""
+    is_of_bodies = system.X is model.X and settings.linear_solver == AUTO_SOLVER
+    if modes is None or modes.coupled is None or not is_of_bodies or system.tied_nodes is not None:
+        return None
+    return worthwhile_factors(system.pattern, system.values, model.mass, system.is_free)
 
 
 def _choose_preconditioner(
