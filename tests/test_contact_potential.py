@@ -30,12 +30,12 @@ from sinew.solver.contact.exact.contact_potential import (
     pair_stencils,
 )
 from sinew.solver.contact.exact.edge_edge_mollifier import edge_cross_squared
-from sinew.solver.contact.exact.semidefinite_projection import project_semidefinite
 from sinew.solver.contact.exact.squared_distance import (
     fill_distance_gradient,
     fill_distance_hessian,
     squared_distance,
 )
+from sinew.solver.linalg.semidefinite_projection import project_semidefinite
 
 BARRIERS = {"logarithmic": LOGARITHMIC, "cubic": CUBIC, "two-stage": TWO_STAGE}
 

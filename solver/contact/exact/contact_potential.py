@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...linalg.semidefinite_projection import project_semidefinite
 from ...runtime.arrays import Floats, Indices
 from ...runtime.jit import kernel
 from .barriers import barrier
@@ -27,7 +28,6 @@ from .conservative_advancement import EDGE_EDGE, POINT_TRIANGLE
 from .contact_mesh import ClosePairs, ContactMesh, triangle_areas
 from .distance_energy_hessian import fill_distance_energy_factors
 from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives, mollifier, mollifier_threshold
-from .semidefinite_projection import project_semidefinite
 from .squared_distance import fill_distance_gradient, fill_distance_hessian, separation, squared_distance
 
 LEAST_GAP_SHARE = 0.05  # of the gap: least distance at the start that counts as a gap

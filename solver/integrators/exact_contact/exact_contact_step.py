@@ -9,7 +9,7 @@ potential with the contact potential of y in it. An iteration
 3. halves that until the potential falls.
 
 Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, these are
-taken anew, until they change nothing, or some times.
+taken anew, until they change nothing, or some times; at first it need not converge by far for that.
 
 So no pair ever meets. Colliders and held nodes wait where surfaces are very close, until bodies have given way. Where
 these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`) until it has parted.
@@ -59,11 +59,11 @@ from .pinched_contacts import blocking_features, features_not_parted, limited_fe
 MAX_HALVINGS = 40  # of a direction, until the potential falls
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
 NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, where it is next to nothing
-LINEAR_TOLERANCE = 1.0e-4  # relative residual of the linear solves
-SHEET_LINEAR_TOLERANCE = 0.01  # the same with sheets, which would take four times the iterations
+LINEAR_TOLERANCE = 1.0e-2  # relative residual of the linear solves: the next iteration makes up for the rest
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
 MARGIN_SHARE = 2.0  # of the gap: how far vertices may leave the paths of a search
+COARSE_SHARE, COARSE_LAGS = 20.0, 3  # of the tolerance: within it friction is taken anew the first times
 MAX_WAITING = 12  # iterations for which colliders wait before they are let in
 LET_IN_GROWTH = 2.0  # of WAITING_SHARE each time that they are let in, so that a step does so only a few times
 PARTED_SHARE = 0.25  # of the gap: distance from which on what was let in is kept apart again
@@ -277,7 +277,7 @@ class ExactContactStep:
             x=self.x,
             X=model.X,
             is_unsymmetric=None,
-            tolerance=LINEAR_TOLERANCE if model.sheets is None else SHEET_LINEAR_TOLERANCE,
+            tolerance=LINEAR_TOLERANCE,
             norm_floor=np.full(model.pattern.island_count, NORM_FLOOR, np.float64),
             initial_direction=None,
         )
@@ -373,10 +373,12 @@ def exact_contact_step(
             step.let_colliders_in()
             waited = 0
             continue
-        if moved > options.tolerance or step.arrival < 1.0:
+        nearly = options.tolerance * (COARSE_SHARE if lags < COARSE_LAGS else 1.0)
+        if step.arrival < 1.0 or moved > nearly:
             continue
-        converged = since_lag == 1 or lags == options.max_lags or not surfaces.friction.any()
-        if not converged:
+        is_last_friction = lags == options.max_lags or not surfaces.friction.any()
+        converged = moved <= options.tolerance and (since_lag == 1 or is_last_friction)
+        if not converged and not is_last_friction:
             step.lag_friction()
             lags, since_lag = lags + 1, 0
     if step.arrival < 1.0:

@@ -5,9 +5,9 @@
 
 with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
 step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
-limit, of triangles and hinges of sheets, and of rigid bodies. Its Hessian is taken as B + Δt² R K Rᵀ, which is positive
-definite: how rotations change is left out. Beside it are the whole Hessian of stretch limits, whose energy is convex,
-and those of hinges and rigid bodies, made semidefinite one by one.
+limit, of triangles and hinges of sheets, and of rigid bodies. Its Hessian is taken as B + Δt² (R K Rᵀ + the
+semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch limits, whose
+energy is convex, and those of hinges and rigid bodies, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -24,6 +24,7 @@ from ...linalg.tet_stiffness_assembly import add_tet_terms
 from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.element_records import write_records
+from ...mechanics.elements.rotation_stiffness import add_rotation_stiffness
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
 from ...mechanics.state import State
@@ -129,7 +130,9 @@ class IncrementalPotential:
         The blocks are those of the workspace.
         """
         pattern, values, force = self.model.pattern, self.workspace.values, self.workspace.force
-        assemble(self.dt**2, 0.0, self._no_mass, pattern, self._records(x), values, force)
+        records, dt2 = self._records(x), self.dt**2
+        assemble(dt2, 0.0, self._no_mass, pattern, records, values, force)
+        add_rotation_stiffness(dt2, floats(x), self.model.tets, records, pattern.corner_block, values)
         values += self._constant
         inertia = block_matrix_product(pattern, self._constant, x - self.x0)
         gradient = inertia - self._pull - self.dt**2 * force

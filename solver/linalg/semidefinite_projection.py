@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ...runtime.jit import kernel
+from ..runtime.jit import kernel
 
 MAX_SWEEPS = 30
 NEGLIGIBLE_RATIO = 1.0e-14  # of the largest diagonal entry: what is smaller beside the diagonal counts as zero
