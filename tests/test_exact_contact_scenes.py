@@ -13,6 +13,7 @@ from fixtures.scenes import Run, block, rotation
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.runtime.errors import BadInput
+from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture, Material
 from sinew.solver.scene.rigid_core import Core
@@ -132,6 +133,7 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
         ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),
         ({"meshing": Meshing("rigid"), "fracture": Fracture()}, "a brittle body"),
         ({"core": Core()}, "a rigid core"),
+        ({"bindings": (BodyBinding("upper"),)}, "exact attachments"),
         ({"collision": Collision(0.5, 0.01)}, "a Thickness"),
     ],
 )

@@ -43,8 +43,8 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "a brittle body"
     if body.core is not None:
         yield "a rigid core"
-    if body.attachments or body.bindings:
-        yield "attachments"
+    if body.bindings or any(each.binds_nodes for each in body.attachments):
+        yield "exact attachments"
     if body.surface_detail is not None:
         yield "Surface Detail"
     if body.pressure is not None:

@@ -254,10 +254,11 @@ class ExactContactStep:
         y = self._vertices()
         parts = [self._pair_derivatives(group, y, left) for group in self.contact_groups()]
         parts.append(self._friction_derivatives(y, left))
-        stencils = np.concatenate([vertices for vertices, _, _ in parts])
-        slopes = np.concatenate([part for _, part, _ in parts])
-        hessian = np.concatenate([part for _, _, part in parts])
-        tets, weights = self.surfaces.tet[stencils], self.surfaces.weights[stencils]
+        links, stencils = self.potential.link_stencils, np.concatenate([vertices for vertices, _, _ in parts])
+        slopes = np.concatenate([*(part for _, part, _ in parts), links.gradient])
+        hessian = np.concatenate([*(part for _, _, part in parts), links.hessian])
+        tets = np.concatenate([self.surfaces.tet[stencils], links.tets])
+        weights = np.concatenate([self.surfaces.weights[stencils], links.weights])
         blocks = stencil_blocks(model.pattern, values, model.tets, tets, workspace.pair_patterns)
         matrix = blocks.pattern, blocks.values
         add_stencil_hessians(

@@ -5,9 +5,9 @@
 
 with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
 step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
-limit, of triangles and hinges of sheets, and of rigid bodies. Its Hessian is taken as B + Δt² (R K Rᵀ + the
-semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch limits, whose
-energy is convex, and those of hinges and rigid bodies, made semidefinite one by one.
+limit, of triangles and hinges of sheets, of rigid bodies, and of attachments. Its Hessian is taken as B + Δt² (R K Rᵀ +
+the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch limits,
+whose energy is convex, and those of hinges, rigid bodies and links, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...constraints.attachments.attachment_potential import AttachmentPotential
+from ...constraints.linear_forces import LinearForces
 from ...constraints.point_forces import PointForces
 from ...linalg.tet_stiffness_assembly import add_tet_terms
 from ...mechanics.elements.added_volume_penalty import add_pressure
@@ -37,18 +39,21 @@ from ..system.block_ops import block_matrix_product
 from ..system.external_blocks import add_point_blocks
 from ..system.step_matrix import compute_element_records, diagonal_mass
 from .free_motion import FreeMotion
+from .link_stencils import link_energy, link_stencils, links_at
 
 
 class OtherBodies(NamedTuple):
-    """Bodies that are not corotated or do not go straight on.
+    """Bodies that are not corotated or do not go straight on, and what links bodies.
 
     Attributes:
         group: The former; None: there are none.
         free: The motion of all bodies if nothing pulls; None: all go straight on.
+        attachments: What links surfaces.
     """
 
     group: FleshGroup | None = None
     free: FreeMotion | None = None
+    attachments: tuple[AttachmentPotential, ...] = ()
 
 
 NO_OTHERS = OtherBodies()
@@ -61,6 +66,7 @@ class IncrementalPotential:
         model: The bodies.
         x0: Nodes at the start [m], (n, 3).
         dt: Δt [s].
+        link_stencils: What links between bodies do at the last nodes that derivatives were asked for at.
         free: The motion if nothing pulls; None: all go straight on.
         fall: What gravity adds to it [m], (n, 3).
     """
@@ -85,7 +91,7 @@ class IncrementalPotential:
             workspace: Of the model; `values` and `force` are written.
             points: Springs at points; None: there are none.
             limits: Stretch limits of tets.
-            others: Bodies that are not corotated or do not go straight on.
+            others: Bodies that are not corotated or do not go straight on, and what links bodies.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
         self._limits, self._group = tuple(limits), others.group
@@ -101,6 +107,7 @@ class IncrementalPotential:
         if points is not None and len(points):
             add_point_blocks(model, points, dt, self._constant, impulse)
         self.free, self.fall = others.free, fall
+        self._attachments, self.link_stencils = others.attachments, link_stencils(LinearForces())
         way = dt * floats(state.v) if others.free is None else others.free.way
         self._pull = model.mass[:, None] * (way + fall) + dt * impulse
 
@@ -122,12 +129,13 @@ class IncrementalPotential:
         elastic += sum(float(limit.forces_at(x)[0].sum()) for limit in self._limits)
         if self._evaluator is not None and self._group is not None:
             elastic += float(self._evaluator.energies(floats(x[self._group.part.nodes])).sum())
+        elastic += link_energy(self._attachments, x)
         return inertia - float((d * self._pull).sum()) + self.dt**2 * elastic
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns gradient [N s²], (n, 3), and blocks of the Hessian [N s²/m], (b, 9), at nodes [m], (n, 3).
 
-        The blocks are those of the workspace.
+        The blocks are those of the workspace. Links between bodies are not in them, but in `link_stencils`.
         """
         pattern, values, force = self.model.pattern, self.workspace.values, self.workspace.force
         records, dt2 = self._records(x), self.dt**2
@@ -143,6 +151,11 @@ class IncrementalPotential:
                 add_tet_terms(self.dt, found.tet, found.stiffness, found.force, tets, corner_block, values, impulse)
                 gradient -= self.dt * impulse
         self._add_group(x, gradient, values)
+        links, impulse = links_at(self._attachments, x), np.zeros_like(gradient)
+        if len(links.points):
+            add_point_blocks(self.model, links.points, self.dt, values, impulse)
+            gradient -= self.dt * impulse
+        self.link_stencils = link_stencils(links)
         return gradient, values
 
     def _add_group(self, x: Floats, gradient: Floats, values: Floats) -> None:

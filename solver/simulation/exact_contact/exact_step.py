@@ -63,7 +63,11 @@ def take_exact_step(
         workspace,
         bounds.point_forces,
         bounds.potentials,
-        OtherBodies(surfaces.energy_bodies, free_motion(model, state, bounds.is_fixed, part.dt)),
+        OtherBodies(
+            surfaces.energy_bodies,
+            free_motion(model, state, bounds.is_fixed, part.dt),
+            tuple(each for each in bounds.surface_potentials if each.active),
+        ),
     )
     remembered = RememberedShear.from_state(state)
     report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered, excluded)
