@@ -47,8 +47,6 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "exact attachments"
     if body.surface_detail is not None:
         yield "Surface Detail"
-    if body.pressure is not None:
-        yield "Pressure"
     if body.wrap_vertices:
         yield "a Wrap"
     if body.meshing.refines_dynamically:
