@@ -26,6 +26,7 @@ from ...linalg.tet_stiffness_assembly import add_tet_terms
 from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
 from ...mechanics.elements.element_records import write_records
+from ...mechanics.elements.record_layout import ROTATED_GRADIENTS
 from ...mechanics.elements.rotation_stiffness import add_rotation_stiffness
 from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
@@ -56,6 +57,7 @@ class OtherBodies(NamedTuple):
     attachments: tuple[AttachmentPotential, ...] = ()
 
 
+UNIT_GRADIENTS = np.array([-1.0, -1.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 NO_OTHERS = OtherBodies()
 
 
@@ -177,11 +179,13 @@ class IncrementalPotential:
             self._constant[whole[1]] += self.dt * damping[own[1]]
 
     def _records(self, x: Floats) -> Floats:
-        """Returns the records of tets, zero of those that are not corotated."""
+        """Returns the records of tets, of those that are not corotated as of a tet that nothing strains."""
         model, records = self.model, self.workspace.element_records(self.model)
         if self._group is None:
             return compute_element_records(model, x, None, records)
-        records[self._group.part.tets] = 0.0
+        own = self._group.part.tets
+        records[own] = 0.0
+        records[own, ROTATED_GRADIENTS : ROTATED_GRADIENTS + 12] = UNIT_GRADIENTS  # of no flat tet
         for number in set(range(len(model.bodies))).difference(self._group.part.bodies):
             write_records(model, number, x, records)
             if len(model.pressure_modulus):
