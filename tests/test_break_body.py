@@ -54,12 +54,22 @@ def test_a_softer_piece_takes_less_load_and_energy_only_falls() -> None:
         assert after.stored(after.share) <= energy.budget + 1e-12
 
 
-def test_a_crack_releases_what_the_load_does_less_what_is_stored() -> None:
+def test_a_short_crack_releases_half_of_what_a_load_that_stays_would_do() -> None:
+    """As all short cracks do: G = ½ F² dC / dA, whatever holds the body meanwhile."""
     energy = ImpactEnergy(50.0, 1.5, 4.0, 0.5)
-    _, released = energy.after_crack(4.1)
-    force, softer = 3.0, (4.1 - 4.0) / (0.5 * 3.0**2)  # ½ F² C = U
-    work = 0.5 * force * (0.5 * force * softer)
-    assert released == pytest.approx(work - 0.25 * (4.1 - 4.0))
+    _, released = energy.after_crack(4.0001)
+    force, softer = 3.0, (4.0001 - 4.0) / (0.5 * 3.0**2)  # ½ F² C = U
+    assert released == pytest.approx(0.5 * (0.5 * force) ** 2 * softer, rel=1e-4)
+
+
+def test_what_hits_moves_neither_on_nor_slower_while_a_crack_runs() -> None:
+    energy = ImpactEnergy(50.0, 1.5, 4.0, 0.5)
+    after, released = energy.after_crack(400.0)
+    force = 3.0
+    ways = [2.5 * 1.5 / force * e.share ** (2.0 / 3.0) + 2.0 * e.in_piece / force * e.share for e in (energy, after)]
+    assert ways[0] == pytest.approx(ways[1])
+    assert after.share < 0.02 < released, "a hinge bears next to nothing"
+    assert after.motion == pytest.approx(energy.motion)
 
 
 def test_a_spread_force_has_the_sum_and_moment_of_one_at_its_place() -> None:

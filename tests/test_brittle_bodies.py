@@ -190,6 +190,7 @@ def test_what_a_brittle_body_cannot_do_is_told_with_its_name(change: dict[str, A
 
 
 def test_a_stress_that_is_not_found_is_told_with_the_name_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(static_equilibrium, "FACTOR_AFTER", 1)
     monkeypatch.setattr(static_equilibrium, "MAX_ITERATIONS", 1)
     with pytest.raises(SolveFailed) as caught:
         run(dropped_slab(1.0, frames=3))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fixtures.brittle_bodies import GLASS_DENSITY, GLASS_MODULUS, GLASS_RATIO, disc_tets, glass_solid
+from sinew.solver.brittle import static_equilibrium
 from sinew.solver.brittle.inertia_relief import SHAPE_MOMENTS, PlacedForces, balanced_load, shape_functions
 from sinew.solver.brittle.static_equilibrium import equilibrium_solver, rigid_motions
 from sinew.solver.mesh.shapes import box_tets
@@ -169,3 +170,21 @@ def test_a_free_beam_hit_in_its_middle_has_the_moment_of_its_inertia() -> None:
         at = (np.abs(x - share * length) < 1e-9) & (nodes[:, 2] < 1e-9)
         moment = 0.5 * force / length * (share * length) ** 2
         assert stress[at].mean() == pytest.approx(6.0 * moment / width**3, rel=0.05)
+
+
+def test_the_matrix_of_a_solid_has_the_forces_that_kernels_find() -> None:
+    solid, _ = glass_solid(*disc_tets(3, 0.15, 0.008))
+    u = np.random.default_rng(2).normal(size=solid.mesh.nodes.shape)
+    wanted = solid.forces(u)
+    assert np.abs((solid.stiffness() @ u.ravel()).reshape(-1, 3) - wanted).max() < 1e-13 * np.abs(wanted).max()
+
+
+def test_a_solve_that_does_not_get_there_soon_factors_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    solid, body = glass_solid(*disc_tets(3, 0.15, 0.008))
+    hit = PlacedForces(np.array([0], np.int32), np.eye(4)[[0]], np.array([[0.0, 0.0, -500.0]]))
+    load = balanced_load(solid, body, hit)
+    wanted = equilibrium_solver(solid).solve(load, 1e-10)
+    monkeypatch.setattr(static_equilibrium, "FACTOR_AFTER", 2)
+    found = equilibrium_solver(solid).solve(load, 1e-10)
+    assert found.iterations < 8 < wanted.iterations and found.relative_residual < 1e-10
+    assert np.abs(found.displacements - wanted.displacements).max() < 1e-8 * np.abs(wanted.displacements).max()

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Floats, Indices, floats
 from .quadratic_kernels import MIDDLES, add_elastic_forces
 from .quadratic_mesh import QuadraticMesh
 
@@ -63,11 +63,27 @@ class ElasticSolid:
         traces = np.einsum("tijrr->tij", products)
         blocks = self.lam * products + self.mu * np.swapaxes(products, 3, 4)
         blocks += self.mu * traces[:, :, :, None, None] * np.eye(3)
-        unknowns = (3 * self.mesh.tets[:, :4, None] + np.arange(3, dtype=np.int32)).reshape(-1, 12)
-        rows, columns = np.repeat(unknowns, 12, axis=1), np.tile(unknowns, (1, 12))
-        values = blocks.transpose(0, 1, 3, 2, 4).ravel()
-        count = 3 * self.mesh.corner_count
-        return scipy.sparse.csc_array((values, (rows.ravel(), columns.ravel())), shape=(count, count))
+        return _assembled(blocks, self.mesh.tets[:, :4], self.mesh.corner_count)
+
+    def stiffness(self) -> scipy.sparse.csc_array:
+        """Returns K [N/m], (3 n, 3 n): Σ V / 20 (Σᵢ Gᵢₐ Gᵢᵦᵀ + Sₐ Sᵦᵀ) in Hooke's law.
+
+        Gᵢₐ is the gradient of the function of node a at corner i, and Sₐ = Σᵢ Gᵢₐ.
+        """
+        mesh, g = self.mesh, self.mesh.gradients
+        G = np.zeros((len(mesh.tets), 4, 10, 3))
+        for i in range(4):
+            G[:, i, :4] = -g
+            G[:, i, i] = 3.0 * g[:, i]
+            for j in range(4):
+                if j != i:
+                    G[:, i, MIDDLES[i, j]] = 4.0 * g[:, j]
+        S = G.sum(axis=1)
+        products = np.einsum("tiar,tibs->tabrs", G, G) + np.einsum("tar,tbs->tabrs", S, S)
+        products *= (self.weight / 20.0)[:, None, None, None, None]
+        blocks = self.lam * products + self.mu * np.swapaxes(products, 3, 4)
+        blocks += self.mu * np.einsum("tabrr->tab", products)[:, :, :, None, None] * np.eye(3)
+        return _assembled(blocks, mesh.tets, len(mesh.nodes))
 
     def corner_stress(self, u: Floats) -> Floats:
         """Returns the stress that each tet has at its corners, xx, yy, zz, xy, yz, zx [Pa], (m, 4, 6).
@@ -105,3 +121,12 @@ class ElasticSolid:
         weight = np.broadcast_to(self.weight[:, None], corner_stress.shape[:2])
         total = self.mesh.sum_at_nodes(weight)[: self.mesh.corner_count]
         return floats(self.mesh.sum_at_nodes(weight[:, :, None] * corner_stress)[: len(total)] / total[:, None])
+
+
+def _assembled(blocks: Floats, nodes: Indices, count: int) -> scipy.sparse.csc_array:
+    """Returns the sum of blocks of tets, (m, k, k, 3, 3), at their nodes, (m, k), of `count` nodes."""
+    size = 3 * nodes.shape[1]
+    unknowns = (3 * nodes[:, :, None] + np.arange(3, dtype=np.int32)).reshape(-1, size)
+    rows, columns = np.repeat(unknowns, size, axis=1), np.tile(unknowns, (1, size))
+    values = blocks.transpose(0, 1, 3, 2, 4).ravel()
+    return scipy.sparse.csc_array((values, (rows.ravel(), columns.ravel())), shape=(3 * count, 3 * count))

@@ -3,7 +3,7 @@
 
 All forces rise together, to a share s of their peaks by Hertz's law alone. Contacts then store E s^(5/3), and the
 piece, which is linear, U s². A pane that bends takes most of the energy, so that the force stays far below that of a
-solid block. Each crack makes it softer, and the load falls.
+solid block. Each crack makes it softer, and the load falls while what hits stays where it is; then it rises again.
 """
 
 from __future__ import annotations
@@ -55,12 +55,20 @@ class ImpactEnergy:
     def after_crack(self, in_piece: float) -> tuple[ImpactEnergy, float]:
         """Returns the same when a crack has made the piece softer, and the energy that this has released [J].
 
-        Under one load a crack releases half of the work that the load does, which is as much as is stored more. The
-        load is that at which the crack went on, or less where the softer piece takes less.
+        A crack runs much faster than what hits moves: all stays where it is, 5/2 E s^(2/3) + 2 U s, which is the force
+        at s = 1 times the way that the hit has come. So the load falls, and the energy of motion stays as it is.
 
         Args:
             in_piece: U by now [J].
         """
-        share = min(self.share, ImpactEnergy(self.budget, self.in_contacts, in_piece).peak_share)
-        released = share**2 * max(in_piece - self.in_piece, 0.0)
+        softer = ImpactEnergy(self.budget, self.in_contacts, in_piece)
+        share = self.share
+        if in_piece > self.in_piece and share > 0.0:
+            way = self._way(share)
+            share = float(scipy.optimize.brentq(lambda s: softer._way(s) - way, 0.0, share, xtol=1e-15))
+        released = max(self.stored(self.share) - softer.stored(share), 0.0)
         return ImpactEnergy(self.budget - released, self.in_contacts, in_piece, share), released
+
+    def _way(self, share: float) -> float:
+        """Returns the force at s = 1 times the way that the hit has come, of contacts and piece [J]."""
+        return 2.5 * self.in_contacts * share ** (2.0 / 3.0) + 2.0 * self.in_piece * share
