@@ -14,10 +14,12 @@ import sinew
 from fixtures.brittle_scenes import dropped_slab, glass_box
 from fixtures.rigid_bodies import FLOOR, rigid_box
 from sinew.solver.brittle import static_equilibrium
+from sinew.solver.live.live_run import LiveRun
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.runtime.errors import BadInput, SolveFailed
 from sinew.solver.scene.rigid_core import Core
-from sinew.solver.scene.scene import Scene, Settings
+from sinew.solver.scene.scene import Fracture, Meshing, Scene, Settings
+from sinew.solver.scene.tracks import MemoryTracks
 from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.brittle import break_pieces
 from sinew.solver.simulation.brittle.motions_after_breaking import largest_share
@@ -189,9 +191,50 @@ def test_what_a_brittle_body_cannot_do_is_told_with_its_name(change: dict[str, A
     check_scene(replace(scene, bodies=(glass_box((0.1, 0.1, 0.1), (0.0, 0.0, 1.0)),)))
 
 
+def test_brittle_bodies_are_refused_where_they_cannot_be_by_name() -> None:
+    scene = dropped_slab(1.0)
+    exact = replace(scene, settings=replace(scene.settings, contact="exact"))
+    soft = rigid_box((0.1, 0.1, 0.1), (1.0, 0.0, 1.0), key="soft", meshing=Meshing("robust"), fracture=Fracture())
+    for wrong, kind in (
+        (exact, "exact-contact-without"),
+        (replace(scene, bodies=(*scene.bodies, soft)), "brittle-beside"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            Simulation(wrong)
+        assert caught.value.kind == kind and '"Glass"' in caught.value.sentence
+    with pytest.raises(BadInput) as caught:
+        LiveRun(scene, MemoryTracks({}, {}))
+    assert caught.value.kind == "brittle-live" and '"Glass"' in caught.value.sentence
+
+
 def test_a_stress_that_is_not_found_is_told_with_the_name_of_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(static_equilibrium, "FACTOR_AFTER", 1)
     monkeypatch.setattr(static_equilibrium, "MAX_ITERATIONS", 1)
     with pytest.raises(SolveFailed) as caught:
         run(dropped_slab(1.0, frames=3))
     assert caught.value.kind == "brittle-stress-not-found" and '"Glass"' in caught.value.sentence
+
+
+def test_no_piece_that_hits_could_break_is_left_out() -> None:
+    """What is told without geometry is at least the sum of all hits of a piece, by their true curvatures and masses."""
+    simulation = Simulation(dropped_slab(1.0, frames=4))
+    checked: list[tuple[float, float]] = []
+    whole = break_pieces.hits_on_piece
+
+    def noted(body: Any, points: Any, *rest: Any) -> Any:
+        hits = whole(body, points, *rest)
+        pieces = simulation.built.pieces
+        assert pieces is not None
+        own = pieces.bodies[0]
+        number = next(n for n, tets in enumerate(own.tets_of_pieces) if len(tets) == len(body.tets))
+        speed, mass = max(hit.impact.speed for hit in hits), own.masses[number].mass
+        bound = len(hits) ** 0.4 * own.stiffest_contacts[number] ** 0.4 * (2.5 * mass * speed**2) ** 0.6
+        checked.append((sum(hit.impact.peak_force for hit in hits), bound))
+        return hits
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(break_pieces, "hits_on_piece", noted)
+        for _ in simulation.run():
+            pass
+    assert len(checked) > 5
+    assert all(force <= bound for force, bound in checked), checked

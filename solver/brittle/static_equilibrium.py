@@ -27,8 +27,8 @@ from .quadratic_kernels import inverse_blocks_into, subtract_projections
 # of its diagonal, by which the factored matrix is stiffer: so much that rigid motions have a factor, so little that
 # nothing else notices
 SHIFT = 1.0e-10
-# after which K itself is factored: flat tets of thin walls take up to 1100 iterations, which is longer than the factor of
-# a shell of 1000 tets takes; a solid of 2000 takes 40
+# after which K itself is factored: flat tets of thin walls take up to 1100 iterations, which is longer than the factor
+# of a shell of 1000 tets takes; a solid of 2000 takes 40
 FACTOR_AFTER = 60
 MAX_ITERATIONS = 200
 

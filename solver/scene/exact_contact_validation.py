@@ -40,7 +40,7 @@ def _unsupported_features(body: Body) -> Iterator[str]:
     if body.fracture is not None and body.is_sheet:
         yield "Fracture of a sheet"
     if is_brittle(body):
-        yield "a brittle body"
+        yield "the Type Brittle"
     if body.core is not None:
         yield "a rigid core"
     if body.bindings or any(each.binds_nodes for each in body.attachments):

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...brittle.brittle_body import BrittleBody
 from ...brittle.cracked_mesh import CrackedMesh
+from ...brittle.hertz_contact import hertz_stiffness, reduced_modulus
 from ...brittle.piece_stress import piece_mass
 from ...brittle.rigid_mass import RigidMass
 from ...mesh.embedding import Binding, barycentric_weights
@@ -17,6 +19,8 @@ from ...mesh.equimomental_tet import equimomental_corners
 from ...mesh.tet_mesh import MeshReport, TetMesh
 from ...mesh.tet_quality import dihedral_range
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
+
+SAFE_BENDING_SHARE = 2.0 / 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,18 @@ class BodyInPieces:
         return [piece_mass(self.cracked, tets) for tets in self.tets_of_pieces]
 
     @functools.cached_property
+    def safe_forces(self) -> Floats:
+        """Below which no piece breaks, wherever hits press [N], (k,): see `piece_hits.py`."""
+        return floats([safe_force(self.body, tets) for tets in self.tets_of_pieces])
+
+    @functools.cached_property
+    def stiffest_contacts(self) -> Floats:
+        """K of pieces that are flat where a rigid plane hits them, the largest of all [N m^(−3/2)], (k,)."""
+        material = self.body.material
+        modulus = reduced_modulus(material.youngs_modulus, material.poisson_ratio, math.inf, 0.0)
+        return floats([hertz_stiffness(modulus, extent(self.body, tets)) for tets in self.tets_of_pieces])
+
+    @functools.cached_property
     def corners(self) -> Floats:
         """Of the tets that stand for its pieces, at rest [m], (k, 4, 3)."""
         made = [equimomental_corners(each.centre, _second_moments(each)) for each in self.masses]
@@ -104,6 +120,24 @@ class BodyInPieces:
         """
         at = x.reshape(-1, 4, 3)[self.piece_of_tet[corner >> 2]]
         return floats(np.einsum("na,nai->ni", self.corner_weights.reshape(-1, 4)[corner], at))
+
+
+def extent(body: BrittleBody, tets: Indices) -> float:
+    """Returns the diagonal of the box around some tets [m]."""
+    return float(np.linalg.norm(np.ptp(body.nodes[body.tets[tets]].reshape(-1, 3), axis=0)))
+
+
+def safe_force(body: BrittleBody, tets: Indices) -> float:
+    """Returns the force below which no body of these tets breaks, even if it were as slender as its box [N].
+
+    A beam one tet wide and L long breaks at 2 h / 3 L of σ h² in bending; infinite where no tet tells its stress.
+    """
+    checked = tets[body.is_stress_checked[tets]]
+    if not len(checked):
+        return math.inf
+    size = float(body.size[tets].min())
+    strength = body.material.breaking_stress * float(body.strength_share[checked].min())
+    return SAFE_BENDING_SHARE * strength * size**3 / max(extent(body, tets), size)
 
 
 def _second_moments(mass: RigidMass) -> Floats:

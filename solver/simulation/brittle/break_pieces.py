@@ -8,6 +8,8 @@ with the motion that the body had when it touched, and with what the hits gave u
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...brittle.break_body import break_body
 from ...brittle.rigid_mass import RigidMotion
 from ...mechanics.state import State
@@ -19,7 +21,7 @@ from .broken_piece import BrokenPiece, piece_alone
 from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
 from .motions_after_breaking import find_motions, set_motions
 from .other_sides import other_sides
-from .piece_hits import hit_reach, hits_on_piece, may_break, meeting_points
+from .piece_hits import hit_reach, hits_on_piece, may_be_hit_hard, meeting_points
 from .step_contacts import ContactsOfIsland, StepContacts, step_contacts
 from .switch_pieces import switch_pieces
 
@@ -64,16 +66,15 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
 
 
 def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepContacts) -> list[int]:
-    """Returns the pieces of a body that something came nearer to."""
+    """Returns the pieces of a body that something came nearer to, fast enough to break them."""
     built = simulation.built
     assert built.pieces is not None and built.pieces.fine.fracture is not None
     limit = next(each.most_pieces for each in built.pieces.fine.fracture.bodies if each.number == body.number)
     if len(body.mesh.tets) >= limit:
         return []
-    first = built.model.bodies[body.number].nodes.start
-    rows = built.model.pattern.island_of_row
-    hit = set(contacts.island[contacts.speed > 0.0].ravel().tolist())
-    return [piece for piece in range(len(body.mesh.tets)) if int(rows[first + 4 * piece]) in hit]
+    nodes = built.model.bodies[body.number].nodes
+    islands = built.model.pattern.island_of_row[nodes.start : nodes.stop : 4].astype(np.int32)
+    return np.flatnonzero(may_be_hit_hard(body, contacts, islands)).tolist()
 
 
 def _break_piece(
@@ -107,7 +108,7 @@ def _break_piece(
         hits = hits_on_piece(
             alone.body, points, sides, body.masses[piece], R, lambda at: surface.curvature_at(at, size)
         )
-        if not may_break(alone.body, hits):
+        if sum(hit.impact.peak_force for hit in hits) < body.safe_forces[piece]:
             continue
         begin = _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)

@@ -24,18 +24,17 @@ from ...brittle.hertz_impact import HertzImpact
 from ...brittle.hit import PATCH_SIZES, Hit
 from ...brittle.rigid_mass import RigidMass
 from ...mesh.embedding import bind
-from ...runtime.arrays import Floats, floats
+from ...runtime.arrays import Bools, Floats, Indices, floats
+from .body_in_pieces import BodyInPieces
 from .hit_surface import EDGE_SHARE
 from .other_sides import OtherSide
-from .step_contacts import ContactsOfIsland
+from .step_contacts import ContactsOfIsland, StepContacts
 
 MIN_SPEED = 1.0e-3  # [m/s] below which nothing is a hit: such a fall is a twentieth of a micrometre
 # of the distance within which contacts are one hit: by that much more way others may have that touch at the same time
 SAME_GAP = 0.05
 SAME_DIRECTION = 0.8  # cosine of normals of contacts that are one hit
-# Of force over strength and size of tets squared, below which no body of tets breaks: a beam one tet wide and L long
-# breaks at 2 h / 3 L of it in bending
-SAFE_BENDING_SHARE = 2.0 / 3.0
+ENERGY_RESERVE = 2.0  # of what spin adds to the energy that the contacts of a piece stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +152,27 @@ def hits_on_piece(
     return hits
 
 
-def may_break(body: BrittleBody, hits: list[Hit]) -> bool:
-    """Whether hits press hard enough for a body as slender as its box and one tet wide to break."""
-    if not hits:
-        return False
-    length = float(np.linalg.norm(np.ptp(body.nodes, axis=0)))
-    checked = body.is_stress_checked
-    if not checked.any():
-        return False
-    size = float(body.size.min())
-    strength = body.material.breaking_stress * float(body.strength_share[checked].min())
-    force = sum(hit.impact.peak_force for hit in hits)
-    return force > SAFE_BENDING_SHARE * strength * size**3 / max(length, size)
+def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices) -> Bools:
+    """Returns which pieces of a body could break, (k,), by the largest forces that their contacts can come to.
+
+    With n contacts that stop up to the whole mass m, all of them as stiff as any, forces are n^(2/5) times the peak of
+    one, which is K^(2/5) (5/4 m v²)^(3/5) by Hertz's law.
+
+    Args:
+        body: The body.
+        contacts: Of a step.
+        islands: Of its pieces, (k,).
+    """
+    speed, count = np.zeros((2, int(max(islands.max(), contacts.island.max(initial=0))) + 1))
+    is_hit = contacts.speed > MIN_SPEED
+    for side in range(2):
+        own = np.flatnonzero(is_hit & (contacts.island[:, side] >= 0))
+        np.maximum.at(speed, contacts.island[own, side], contacts.speed[own])
+        np.add.at(count, contacts.island[own, side], 1.0)
+    mass = np.array([each.mass for each in body.masses])
+    energy = ENERGY_RESERVE * 1.25 * mass * speed[islands] ** 2
+    force = count[islands] ** 0.4 * body.stiffest_contacts**0.4 * energy**0.6
+    return np.asarray(force > body.safe_forces)
 
 
 def hit_reach(body: BrittleBody) -> float:
