@@ -6,8 +6,8 @@
 with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
 step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
 limit, of triangles and hinges of sheets, of rigid bodies, and of attachments. Its Hessian is taken as B + Δt² (R K Rᵀ +
-the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch limits,
-whose energy is convex, and those of hinges, rigid bodies and links, made semidefinite one by one.
+the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch
+limits, whose energy is convex, and those of hinges, rigid bodies and links, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
