@@ -8,8 +8,8 @@ potential with the contact potential of y in it. An iteration
 2. finds all pairs that may come close along it, and how far all may go before one is too close,
 3. halves that until the potential falls.
 
-Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, these are
-taken anew, until they change nothing, or some times; at first it need not converge by far for that.
+Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, at first only
+nearly, these are taken anew, until they change nothing, or some times.
 
 So no pair ever meets. Colliders and held nodes wait where surfaces are very close, until bodies have given way. Where
 these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`) until it has parted.
@@ -374,8 +374,7 @@ def exact_contact_step(
             step.let_colliders_in()
             waited = 0
             continue
-        nearly = options.tolerance * (COARSE_SHARE if lags < COARSE_LAGS else 1.0)
-        if step.arrival < 1.0 or moved > nearly:
+        if step.arrival < 1.0 or moved > options.tolerance * (COARSE_SHARE if lags < COARSE_LAGS else 1.0):
             continue
         is_last_friction = lags == options.max_lags or not surfaces.friction.any()
         converged = moved <= options.tolerance and (since_lag == 1 or is_last_friction)
