@@ -8,8 +8,8 @@ potential with the contact potential of y in it. An iteration
 2. finds all pairs that may come close along it, and how far all may go before one is too close,
 3. halves that until the potential falls.
 
-Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, at first only
-nearly, these are taken anew, until they change nothing, or some times.
+Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, nearly at
+first, these are taken anew, until they change nothing, or some times.
 
 So no pair ever meets. Colliders and held nodes wait where surfaces are very close, until bodies have given way. Where
 these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`) until it has parted.
