@@ -26,11 +26,9 @@ import numpy as np
 from ...constraints.rigid_core import LinearSystem
 from ...contact.exact.conservative_advancement import limit_motion
 from ...contact.exact.contact_potential import (
-    PairDerivatives,
     PairStencils,
     contact_energy,
     count_close,
-    fill_contact_derivatives,
     least_gap_share,
 )
 from ...contact.exact.excluded_features import ExcludedFeatures
@@ -38,7 +36,6 @@ from ...contact.exact.friction import (
     FrictionPairs,
     PairForces,
     RememberedShear,
-    fill_friction_derivatives,
     friction_energy,
     friction_pairs,
     pair_forces,
@@ -47,13 +44,14 @@ from ...contact.exact.friction import (
 from ...contact.exact.pair_search import PairSearch
 from ...linalg.stencil_stiffness_assembly import add_stencil_gradients, add_stencil_hessians, stencil_blocks
 from ...mechanics.state import State
-from ...runtime.arrays import Floats, Indices
+from ...runtime.arrays import Floats
 from ...scene.scene import Settings
 from ..system.solve_system import solve_system
 from .bound_surfaces import BoundSurfaces, PrescribedMotion
 from .exact_contact_options import ExactContactOptions, ExactContactReport
 from .free_motion import FreeMotion
 from .incremental_potential import IncrementalPotential
+from .pair_terms import contact_terms, friction_terms
 from .pinched_contacts import blocking_features, features_not_parted, limited_features
 
 MAX_HALVINGS = 40  # of a direction, until the potential falls
@@ -252,11 +250,11 @@ class ExactContactStep:
         left[self.surfaces.tet >= 0] = 0.0
         gradient, values = self.potential.derivatives(self.x)
         y = self._vertices()
-        parts = [self._pair_derivatives(group, y, left) for group in self.contact_groups()]
-        parts.append(self._friction_derivatives(y, left))
-        links, stencils = self.potential.link_stencils, np.concatenate([vertices for vertices, _, _ in parts])
-        slopes = np.concatenate([*(part for _, part, _ in parts), links.gradient])
-        hessian = np.concatenate([*(part for _, _, part in parts), links.hessian])
+        parts = [contact_terms(group, y, left, self.options.barrier) for group in self.contact_groups()]
+        parts.append(friction_terms(self.friction, y - self._start, self._was_cut, left))
+        links, stencils = self.potential.link_stencils, np.concatenate([part.vertices for part in parts])
+        slopes = np.concatenate([*(part.gradient for part in parts), links.gradient])
+        hessian = np.concatenate([*(part.hessian for part in parts), links.hessian])
         tets = np.concatenate([self.surfaces.tet[stencils], links.tets])
         weights = np.concatenate([self.surfaces.weights[stencils], links.weights])
         blocks = stencil_blocks(model.pattern, values, model.tets, tets, workspace.pair_patterns)
@@ -286,27 +284,6 @@ class ExactContactStep:
         self.linear_iterations += solved.iterations
         self.residual = solved.residual
         return d, left
-
-    def _pair_derivatives(self, group: PairStencils, y: Floats, left: Floats) -> tuple[Indices, Floats, Floats]:
-        """Returns vertices of pairs within the gap, (k, 4), gradients, (k, 12), and Hessians, (k, 12, 12).
-
-        Gradients are those that are expected when colliders have gone what is `left` of their way [m], (v, 3).
-        """
-        count = len(group.vertices)
-        out = PairDerivatives(np.empty(count), np.empty((count, 12)), np.empty((count, 12, 12)))
-        fill_contact_derivatives(group, y, self.options.barrier, out)
-        near = np.flatnonzero(out.energy > 0.0)
-        vertices, hessian = group.vertices[near], out.hessian[near]
-        expected = out.gradient[near] + np.einsum("kij,kj->ki", hessian, left[vertices].reshape(-1, 12))
-        return vertices, expected, hessian
-
-    def _friction_derivatives(self, y: Floats, left: Floats) -> tuple[Indices, Floats, Floats]:
-        """Returns the same of friction."""
-        pairs, count = self.friction, len(self.friction.vertices)
-        gradient, hessian = np.empty((count, 12)), np.empty((count, 12, 12))
-        fill_friction_derivatives(pairs, y - self._start, self._was_cut, gradient, hessian)
-        expected = gradient + np.einsum("kij,kj->ki", hessian, left[pairs.vertices].reshape(-1, 12))
-        return pairs.vertices, expected, hessian
 
     def _falls(self, step: float, way: StraightWay) -> bool:
         """Returns whether the potential falls along a share of a way.
