@@ -137,7 +137,7 @@ def island_envelopes(layout: IslandLayout) -> IslandEnvelopes:
 
 
 def worthwhile_factors(pattern: BlockPattern, values: Floats, mass: Floats, is_free: Bools) -> Bools | None:
-    """Returns which islands conjugate gradients factor, (k,): stiff ones with short rows; None: none of them.
+    """Returns which islands conjugate gradients factor, (k,): stiff ones with short rows that touch others; None: none.
 
     Args:
         pattern, values: The matrix M + Δt² K of bodies some of which touch, (b, 9).
@@ -151,6 +151,7 @@ def worthwhile_factors(pattern: BlockPattern, values: Floats, mass: Floats, is_f
     resistance = np.add.reduceat(values.reshape(-1)[pattern.on_diagonal].sum(axis=0), first)
     chosen = resistance > 3.0 * MIN_STIFFNESS_RATIO * np.add.reduceat(mass, first)
     chosen &= np.logical_or.reduceat(is_free, first)
+    chosen &= pattern.coupling.is_coupled()  # others are solved as they would be if nothing touched
     if chosen.any():
         blocks = np.add.reduceat(np.diff(pattern.row_start.astype(np.int64)), first)
         chosen &= layout.envelopes.work <= MAX_WORK_PER_BLOCK * blocks

@@ -208,7 +208,7 @@ class BlockJacobiSolve:
         if is_small:
             chunk_start, chunk_island = pattern.island_start, np.arange(pattern.island_count, dtype=np.uint32)
         chosen = system.factored_islands
-        if chosen is not None:
+        if chosen is not None and not is_small:
             chunk_start, chunk_island = chunks_of_factors(pattern, chosen)
         half = None if is_small or chosen is not None else upper_half(pattern)
         scalars = np.zeros((pattern.island_count, ISLAND_COLUMNS))
