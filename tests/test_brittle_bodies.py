@@ -50,6 +50,7 @@ def energy(simulation: Simulation, gravity: float = 0.0) -> float:
     return float(0.5 * mass @ (state.v**2).sum(axis=1) + gravity * mass @ state.x[:, 2])
 
 
+@pytest.mark.slow
 def test_glass_is_whole_after_a_fall_of_five_millimetres_and_in_pieces_after_one_of_a_metre() -> None:
     assert piece_count(run(dropped_slab(0.005))) == 1
     assert piece_count(run(dropped_slab(1.0, frames=3))) > 1
@@ -156,6 +157,7 @@ def test_the_largest_share_leaves_as_much_energy_as_there_is() -> None:
     assert of(largest_share(mass, v, w, 0.5 * of(0.0))) == pytest.approx(of(0.0))  # never less than the step left
 
 
+@pytest.mark.slow
 def test_a_bake_that_was_cut_off_and_one_that_ran_through_have_the_same_bytes(tmp_path: Path) -> None:
     scene = dropped_slab(1.0, substeps=2, frames=14)
     whole = sinew.bake(scene, tmp_path / "whole.sinew")
@@ -170,6 +172,7 @@ def test_a_bake_that_was_cut_off_and_one_that_ran_through_have_the_same_bytes(tm
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_the_mesh_of_a_bake_comes_apart_as_the_pieces_do(tmp_path: Path) -> None:
     scene = dropped_slab(1.0, substeps=2, frames=4)
     cache = sinew.bake(scene, tmp_path / "glass.sinew")

@@ -33,6 +33,7 @@ def two_boxes(folder) -> Run:
     return run_of(folder, one, other, **SPACE)
 
 
+@pytest.mark.slow
 def test_the_potential_of_a_rigid_body_has_the_gradient_that_it_says(tmp_path) -> None:
     model = two_boxes(tmp_path).built.model
     rng, free, workspace = np.random.default_rng(0), without_cores(model), SolverContext().workspace(model)

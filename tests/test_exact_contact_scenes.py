@@ -89,6 +89,7 @@ def pressed_block(substeps=2) -> tuple[Scene, dict]:
     }
 
 
+@pytest.mark.slow
 def test_a_collider_that_leaves_no_room_is_let_in_and_told_and_kept_out_again(tmp_path) -> None:
     scene, tracks = pressed_block()
     run = Run(tmp_path, scene, **tracks)
@@ -159,6 +160,7 @@ def test_a_restart_gives_the_same_bytes(tmp_path) -> None:
     assert run.simulation.state.v.tobytes() == again.state.v.tobytes()
 
 
+@pytest.mark.slow
 def test_pins_and_springs_hold_under_exact_contact(tmp_path) -> None:
     body = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.4), key="body")
     top = np.flatnonzero(body.vertices[:, 2] > 0.59).astype(np.int32)

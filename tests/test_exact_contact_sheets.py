@@ -25,6 +25,7 @@ def spike(height: float) -> Collider:
     return Collider("spike", "Spike", "mesh", np.array(tip), FACES, friction=0.3)
 
 
+@pytest.mark.slow
 def test_a_cloth_falls_on_jelly(tmp_path) -> None:
     jelly = block((2, 2, 2), (0.1, 0.1, 0.1), at=(-0.05, -0.05, 0.001), key="jelly", collision=Collision(0.3))
     sheet = cloth((0.24, 0.24), (10, 10), np.array([-0.12, -0.12, 0.12]), "cloth", collision=RUBS)

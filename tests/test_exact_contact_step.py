@@ -160,6 +160,7 @@ def test_a_stretch_limit_stops_what_is_flung_out_and_gains_no_energy() -> None:
     assert longest[np.inf] > 1.8 and 1.5 < longest[1.5] < 1.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [2.0, 10.0])
 def test_fast_bodies_do_not_pass_through_each_other(speed) -> None:
     bodies = [cube(), cube(at=(0.4, 0.02, 0.03), turn=rotation(0.5, (1.0, 1.0, 0.3)))]

@@ -134,6 +134,7 @@ def test_the_angle_of_a_slope_is_told_apart_within_a_fifth_of_a_degree(degrees, 
     assert run.intersections == 0
 
 
+@pytest.mark.slow
 def test_at_half_of_the_cone_nothing_creeps_for_ten_seconds(reach) -> None:
     run = slope_run(np.degrees(np.arctan(COEFFICIENT / 2)), cells=1)
     for _ in range(100):  # two seconds to settle
