@@ -134,7 +134,7 @@ def _contacts_of_part(model: Model, part: PartContacts, begin: float) -> StepCon
     end_tet, weights = contacts.contact_state.attachment.tet[active], contacts.contact_state.attachment.weights[active]
     own, other = model.tets[end_tet[:, 0], 0], model.tets[np.maximum(end_tet[:, 1], 0), 0]
     is_pair = end_tet[:, 1] >= 0
-    row = model.pattern.island_of_row
+    row = model.pattern.island_of_row.astype(np.int64)  # NumPy 2 keeps them unsigned beside −1
     island = np.stack([row[own], np.where(is_pair, row[other], -1)], axis=1)
 
     def relative(at: Floats) -> Floats:
