@@ -17,7 +17,7 @@ from sinew.solver.mesh.geometry.triangle_intersections import intersecting_trian
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from sinew.solver.simulation.exact_contact.fragment_part import MOST_RETREAT, inward
+from sinew.solver.simulation.exact_contact.breakable_surface import MOST_RETREAT, inward
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -114,6 +114,35 @@ class AssembledScene:
         """Returns for `model/KEY.npz` the attachment that binds each node of the body with these nodes, −1 for none."""
         own = self.bound_attachment[nodes]
         return {"bound_attachment": own} if (own >= 0).any() else {}
+
+    def with_tets(
+        self,
+        now: BuildInputs,
+        colliders: tuple[BuiltCollider, ...],
+        materials: ContactMaterials | None,
+        forces: tuple[Force, ...],
+    ) -> AssembledScene:
+        """Returns the scene with other tets, features and forces, built from `now`, from which it is not built again.
+
+        Args:
+            now: Its meshes, bindings, model, contact points and state, with its features.
+            colliders: Those that keep their shape.
+            materials: Surfaces at which bodies touch each other; None where nothing can meet.
+            forces: As in the class.
+        """
+        parts = zip(self.bodies, now.meshes, now.bindings, now.model.bodies, strict=True)
+        return replace(
+            self,
+            model=now.model,
+            bodies=tuple(replace(body, mesh=m, binding=b, range=part) for body, m, b, part in parts),
+            initial=now.state,
+            features=tuple(each.with_contact_surfaces(materials, now.model, now.gravity) for each in now.features),
+            forces=forces,
+            contact_points=now.contact_points,
+            colliders=colliders,
+            contact_materials=materials,
+            build_inputs=None,
+        )
 
     @functools.cached_property
     def joint_binding(self) -> Binding:

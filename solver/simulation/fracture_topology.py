@@ -70,8 +70,8 @@ def split_scene(unbroken: AssembledScene, is_parted: Bools) -> SplitScene:
     keys = fracture.points.keys(nodes.tets, origin, nodes.corner, is_parted)
     exact = unbroken.exact_contact
     if exact is not None:
+        from .exact_contact.breakable_surface import PartedTets
         from .exact_contact.exact_topology import surfaces_at_topology
-        from .exact_contact.fragment_part import PartedTets
 
         parted = PartedTets(nodes.tets, origin, is_parted)
         exact = surfaces_at_topology(exact, parted, model, unbroken.initial.x[origin])

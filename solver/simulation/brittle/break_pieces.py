@@ -18,9 +18,9 @@ from ...runtime.errors import SolveFailed
 from ..simulated_scene import SimulatedScene
 from .body_in_pieces import BodyInPieces
 from .broken_piece import BrokenPiece, piece_alone
+from .contact_partners import other_sides
 from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
 from .motions_after_breaking import find_motions, set_motions
-from .other_sides import other_sides
 from .piece_hits import hit_reach, hits_on_piece, may_be_hit_hard, meeting_points
 from .step_contacts import ContactsOfIsland, StepContacts, step_contacts
 from .switch_pieces import switch_pieces

@@ -26,8 +26,8 @@ from ...brittle.rigid_mass import RigidMass
 from ...mesh.embedding import bind
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from .body_in_pieces import BodyInPieces
+from .contact_partners import OtherSide
 from .hit_surface import EDGE_SHARE
-from .other_sides import OtherSide
 from .step_contacts import ContactsOfIsland, StepContacts
 
 MIN_SPEED = 1.0e-3  # [m/s] below which nothing is a hit: such a fall is a twentieth of a micrometre

@@ -197,21 +197,8 @@ def scene_in_pieces(pieces: PiecesOfScene) -> AssembledScene:
     )
     build_features(now)
     forces = make_forces(now)
-    assembled = zip(fine.bodies, meshes, bindings, model.bodies, strict=True)
-    return replace(
-        fine,
-        model=model,
-        bodies=tuple(replace(body, mesh=m, binding=b, range=part) for body, m, b, part in assembled),
-        initial=now.state,
-        features=tuple(each.with_contact_surfaces(materials, model, inputs.gravity) for each in now.features),
-        forces=forces,
-        contact_points=points,
-        colliders=colliders,
-        contact_materials=materials,
-        crack_point_rows=present.crack_point_rows,
-        pieces=pieces,
-        build_inputs=None,
-    )
+    built = fine.with_tets(now, colliders, materials, forces)
+    return replace(built, crack_point_rows=present.crack_point_rows, pieces=pieces)
 
 
 def _without_fracture(scene: Scene) -> Scene:

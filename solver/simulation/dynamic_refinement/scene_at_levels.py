@@ -129,22 +129,8 @@ def scene_at_levels(finest: AssembledScene, bodies: Sequence[BodyLevels]) -> Ass
     forces = make_forces(now)
     check_bound_nodes_are_free(scene, model, forces)
     materials = _moved_materials(finest.contact_materials, places)
-    assembled = zip(finest.bodies, meshes, bindings, model.bodies, strict=True)
-    return replace(
-        finest,
-        model=model,
-        bodies=tuple(replace(body, mesh=m, binding=b, range=part) for body, m, b, part in assembled),
-        initial=now.state,
-        features=tuple(each.with_contact_surfaces(materials, model, inputs.gravity) for each in now.features),
-        forces=forces,
-        contact_points=now.contact_points,
-        colliders=colliders,
-        contact_materials=materials,
-        bound_attachment=attachment,
-        levels=tuple(bodies),
-        finest=finest,
-        build_inputs=None,
-    )
+    built = finest.with_tets(now, colliders, materials, forces)
+    return replace(built, bound_attachment=attachment, levels=tuple(bodies), finest=finest)
 
 
 def _moved_points(points: ContactPoints, places: _TetMap) -> ContactPoints:

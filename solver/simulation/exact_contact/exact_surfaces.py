@@ -34,7 +34,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..fracture.fragment_surfaces import FragmentSurfaces
-from .fragment_part import RETREAT_SHARE, SurfacePart, part_of_tets, vertex_keys, whole_topology
+from .breakable_surface import RETREAT_SHARE, SurfacePart, part_of_tets, vertex_keys, whole_topology
 
 GAP_SHARE = 0.02  # of the smallest tet size: distance below which surfaces are pushed apart
 GAP_SHARE_OF_EDGES = 0.25  # of short edges of what touches itself: neighbours must not push each other

@@ -22,9 +22,9 @@ from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...scene.tracks import TrackReader
+from .breakable_surface import RETREAT_SHARE, PartedTets, SurfacePart, part_of_tets, vertex_keys
 from .exact_start import SAME_PLACE_SHARE
 from .exact_surfaces import ExactSurfaces
-from .fragment_part import RETREAT_SHARE, PartedTets, SurfacePart, part_of_tets, vertex_keys
 
 
 def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model, initial: Floats) -> ExactSurfaces:
