@@ -48,6 +48,7 @@ def make_body(obj: bpy.types.Object, preset: str, divisions: int = 0, tet_size: 
     select(obj)
     bpy.ops.sinew.make_body()
     obj.sinew.use_stretch_limit = False  # the demos are those of before there was one
+    obj.sinew.crack_advances = 1  # the same
     obj.sinew.preset = preset
     if divisions:
         obj.sinew.divisions = divisions

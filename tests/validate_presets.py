@@ -23,6 +23,7 @@ from fixtures.claim_table import reach
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.scene.material_presets import MATERIAL_PRESETS, MaterialPreset
 from sinew.solver.scene.scene import Collider, Meshing, Scene, Settings
+from sinew.solver.scene.settings.fracture_settings import NEW_BODY_CRACK_ADVANCES
 
 SECTION = "Presets at the size of a statue"
 FALL = 1.0  # [m]
@@ -36,7 +37,7 @@ DENTS = {"CLAY": (0.05, 2.0), "WAX": (0.0, 0.1)}
 
 def dropped(folder: Path, preset: MaterialPreset, height: float, tilt: float, frames: int, substeps: int = 4) -> Run:
     """Returns a slender block of one metre that fell from a height [m], turned by a tilt [rad], after its impact."""
-    shown = {part: getattr(preset, part) for part in preset.features if part != "heat"}
+    shown = {part: getattr(preset, part) for part in preset.features if part not in ("heat", "brittle")}
     turn = rotation((1.0, 0.6, 0.2), tilt) if tilt else None
     body = block((4, 4, 10), (0.4, 0.4, 1.0), turn=turn, material=preset.material, **shown)
     lifted = [0.0, 0.0, 0.002 - body.vertices[:, 2].min()]
@@ -84,6 +85,17 @@ def test_what_breaks(key: str, tmp_path: Path) -> None:
         holds = least <= fell["pieces"] <= most
         line = f"{label}, {name}, {substeps} substeps: falls from {FALL} m on an edge"
         reach(SECTION, line, f"{fell['pieces']:.0f} pieces", bound, holds)
+
+
+def test_cracks_run_through_chocolate_in_default_steps(tmp_path: Path) -> None:
+    preset = MATERIAL_PRESETS["CHOCOLATE"]
+    assert preset.fracture is not None
+    for advances, least, most in ((1, 1, 1), (NEW_BODY_CRACK_ADVANCES, 2, 1000)):
+        shown = replace(preset, fracture=replace(preset.fracture, crack_advances=advances))
+        fell = dropped(tmp_path / str(advances), shown, FALL, TILT, 6).reports[-1].bodies["block"]
+        line = f"Chocolate, 4 substeps, {advances} Crack Advances: falls from {FALL} m on an edge"
+        bound = f"{least} to {most}" if most > least else str(least)
+        reach(SECTION, line, f"{fell['pieces']:.0f} pieces", bound, least <= fell["pieces"] <= most)
 
 
 @pytest.mark.parametrize("key", DENTS)

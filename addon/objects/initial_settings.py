@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...solver.scene.settings.flesh_settings import ELASTIC
+from ...solver.scene.settings.fracture_settings import CRACK_ADVANCES, NEW_BODY_CRACK_ADVANCES
 from ...solver.scene.settings.material_settings import MATERIAL_SETTINGS
 from ...solver.scene.settings.preset_settings import MATERIAL_PRESET
 from ...solver.scene.settings.setting import Setting
@@ -29,6 +30,8 @@ def make_new_body(obj: bpy.types.Object) -> None:
         is_sheet = is_wire(obj) or (is_cloth(obj) and not _is_chosen(obj, FILL))
         _choose_tets(obj)
         _limit_stretch(obj)
+        if not _is_chosen(obj, CRACK_ADVANCES):
+            obj.sinew.crack_advances = NEW_BODY_CRACK_ADVANCES
         if not _is_chosen(obj, MATERIAL_PRESET, *MATERIAL_SETTINGS):
             obj.sinew.preset = JELLY_BY_SIZE
         if is_sheet:

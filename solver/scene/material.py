@@ -10,7 +10,15 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices
 from .serialisation.schema_constraints import OneOf, RowsOf, points, shape, shape_or_empty
-from .settings.fracture_settings import BREAKING_STRESS, MOST_PIECES, MOST_SPLITS, SCATTER, SEED, TOUGHNESS
+from .settings.fracture_settings import (
+    BREAKING_STRESS,
+    CRACK_ADVANCES,
+    MOST_PIECES,
+    MOST_SPLITS,
+    SCATTER,
+    SEED,
+    TOUGHNESS,
+)
 from .settings.heat_settings import (
     CONDUCTIVITY,
     HEAT_CAPACITY,
@@ -140,7 +148,8 @@ class Fracture:
         seed: Of all random numbers.
         strength_paint: Factors on the breaking stress at the render vertices, (n,), or (0,) for 1 everywhere.
         unbreakable: The same vertices: above ½ the material there never breaks, (n,) or (0,).
-        most_splits: Nodes that may split in one step.
+        crack_advances: How many tets a crack may run through within a step; each takes the step again.
+        most_splits: Nodes that may split in one pass of a step.
         most_pieces: Pieces that the body may fall into.
     """
 
@@ -150,6 +159,7 @@ class Fracture:
     seed: Annotated[int, SEED.limits] = SEED.default
     strength_paint: VertexFactors = field(default_factory=lambda: np.zeros(0))
     unbreakable: VertexFactors = field(default_factory=lambda: np.zeros(0))
+    crack_advances: Annotated[int, CRACK_ADVANCES.limits] = CRACK_ADVANCES.default
     most_splits: Annotated[int, MOST_SPLITS.limits] = MOST_SPLITS.default
     most_pieces: Annotated[int, MOST_PIECES.limits] = MOST_PIECES.default
 

@@ -18,6 +18,7 @@ from ..mesh.embedding import interpolate
 from ..runtime.arrays import Floats
 from ..runtime.errors import SolveFailed
 from .assembled_scene import AssembledScene
+from .crack_advances import move_while_cracks_advance
 from .current_model import current_model
 from .features.feature import BodyNumbers, FeatureStep
 from .flesh_equilibrium_interpolation import PoseInterpolation, begin_interpolation, finish_interpolation
@@ -209,16 +210,36 @@ def advance_step(
     Flesh that follows a pose goes along `pose_path`, and stays where it is without one. At Speed 0 all that takes steps
     stands still, whatever holds it.
     """
-    built, state = simulation.built, simulation.state
     step = simulation.feature_step(begin, end)
     if step.speed < MIN_SPEED:
-        state.time = end
+        simulation.state.time = end
         return StepReport(iterations=0, residual=0.0, converged=True, solves=0)
-    for feature in built.features:
+    for feature in simulation.built.features:
         feature.before_step(step)
-    step.model = current_model(built, state)
-    start = state.view()
-    part = StepPart(begin, end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
+    step.model = current_model(simulation.built, simulation.state)
+    start = simulation.state.view()
+    report, step = move_while_cracks_advance(
+        simulation, step, lambda step: _move_bodies(simulation, step, on_progress, pose_path)
+    )
+    if step.is_parted is not None:
+        separate_faces(simulation, step.is_parted)
+    if simulation.built.pieces is not None:
+        from .brittle.break_pieces import break_hit_pieces
+
+        break_hit_pieces(simulation, start, step.dt)
+    if simulation.built.levels:
+        from .dynamic_refinement.split_criteria import adapt_levels
+
+        adapt_levels(simulation, step)
+    return replace(report, splits_left=step.splits_left) if step.splits_left else report
+
+
+def _move_bodies(
+    simulation: SimulatedScene, step: FeatureStep, on_progress: OnProgress, pose_path: PoseInterpolation | None
+) -> StepReport:
+    """Moves bodies on over a step, lets features act at its end, and returns how it went."""
+    built = simulation.built
+    part = StepPart(step.begin, step.end, step.speed, is_in_hand=any(force.may_squeeze for force in built.forces))
     begin_forces(simulation, step.model, part)
     if built.exact_contact is not None:
         from .exact_contact.exact_step import take_exact_step
@@ -227,25 +248,10 @@ def advance_step(
     else:
         report, step.is_fixed = take_step(simulation, step.model, part, on_progress, pose_path)
     simulation.held_nodes = step.is_fixed
-    state.time = end
-    end_features(simulation, step)
-    if built.pieces is not None:
-        from .brittle.break_pieces import break_hit_pieces
-
-        break_hit_pieces(simulation, start, step.dt)
-    if built.levels:
-        from .dynamic_refinement.split_criteria import adapt_levels
-
-        adapt_levels(simulation, step)
-    return replace(report, splits_left=step.splits_left) if step.splits_left else report
-
-
-def end_features(simulation: SimulatedScene, step: FeatureStep) -> None:
-    """Lets features act on the state at the end of a step, and separates the faces that they want apart."""
-    for feature in simulation.built.features:
+    simulation.state.time = step.end
+    for feature in built.features:
         feature.after_step(step)
-    if step.is_parted is not None:
-        separate_faces(simulation, step.is_parted)
+    return report
 
 
 def _body_reports(simulation: SimulatedScene, steps: list[StepReport], poses: list[PoseReport]) -> BodyNumbers:

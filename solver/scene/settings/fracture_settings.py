@@ -7,6 +7,8 @@ from ..serialisation.schema_constraints import at_least, closed_range, greater_t
 from .setting import CHOICES, MATERIAL, UNBOUNDED, Choice, Setting, When, integer, paint, switch, weight_group
 
 MAX_SEED = 2**31 - 1
+MAX_CRACK_ADVANCES = 100
+NEW_BODY_CRACK_ADVANCES = 8
 IS_BREAKABLE = When("use_fracture", (True,))
 
 USE_FRACTURE = switch(
@@ -83,6 +85,18 @@ UNBREAKABLE_GROUP = weight_group(
     when=(IS_BREAKABLE,),
     field="Fracture.unbreakable",
 )
+CRACK_ADVANCES = integer(
+    "crack_advances",
+    "Crack Advances",
+    "How many tets a crack may run through within one step, where the stress carries it. Each takes the step again; 1: "
+    "cracks go on by one tet a step, and what is hit may stay whole",
+    1,
+    closed_range(1, MAX_CRACK_ADVANCES, "Crack Advances"),
+    soft=(None, 20),
+    when=(IS_BREAKABLE,),
+    field="Fracture.crack_advances",
+    since="0.3",
+)
 MOST_SPLITS = integer(
     "most_splits",
     "Max Splits Per Step",
@@ -114,6 +128,7 @@ FRACTURE_SETTINGS = (
     SEED,
     STRENGTH_GROUP,
     UNBREAKABLE_GROUP,
+    CRACK_ADVANCES,
     MOST_SPLITS,
     MOST_PIECES,
 )

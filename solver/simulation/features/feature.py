@@ -83,6 +83,7 @@ class FeatureStep:
         model: The model that the step was taken with; `built_model` before it is taken.
         is_fixed: Which nodes were held exactly, (n,); None: none.
         is_parted: Across which faces tets have parted after the step, (m, 4), if any parted in it; else None.
+        crack_advances: How often it has been taken before, with cracks that have advanced since (`crack_advances.py`).
         splits_left: Overloaded tets that wait for the next step because of a limit, by key of the body.
     """
 
@@ -98,6 +99,7 @@ class FeatureStep:
     model: Model
     is_fixed: Bools | None = None
     is_parted: Bools | None = None
+    crack_advances: int = 0
     splits_left: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -66,10 +66,10 @@ class Fracture(Feature):
         for body in self.bodies.bodies:
             count = _evaluate_overload(self.bodies, body, step, is_fixed, overload)
             step.splits_left[body.key] = float(count)
-            if not count or piece_count(model, body) >= body.most_pieces:
+            if not count or piece_count(model, body) >= body.most_pieces or step.crack_advances >= body.crack_advances:
                 continue
             splitter = splitter or _make_splitter(self.bodies, model, step.state, is_fixed)
-            splits = splitter.select_splits(body, overload, number)
+            splits = splitter.select_splits(body, overload, number, may_begin=not step.crack_advances)
             step.splits_left[body.key] = float(splits.deferred)
             if splits.faces:
                 splits_by_body.append((body, splits.faces))

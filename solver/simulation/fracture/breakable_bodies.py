@@ -42,7 +42,7 @@ class BreakableBody:
         toughness: K_c [Pa √m] at that breaking stress, over √s: tets of h have the size s h in the simulated size.
         simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
         seed: Of what is drawn by lot.
-        most_splits, most_pieces: See `Fracture`.
+        crack_advances, most_splits, most_pieces: See `Fracture`.
         min_fragment_volume: How much each of its pieces holds at least [m³].
         sheet: What hangs together in it; None: it is a solid.
     """
@@ -54,6 +54,7 @@ class BreakableBody:
     toughness: float
     simulated_scale: float
     seed: int
+    crack_advances: int
     most_splits: int
     most_pieces: int
     min_fragment_volume: float
@@ -206,6 +207,7 @@ def _breakable(body: Body, number: int, tet_size: float, least: float) -> Breaka
         toughness=float(tough),
         simulated_scale=scale,
         seed=fracture.seed,
+        crack_advances=fracture.crack_advances,
         most_splits=fracture.most_splits,
         most_pieces=fracture.most_pieces,
         min_fragment_volume=least,

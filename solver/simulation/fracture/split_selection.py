@@ -70,8 +70,11 @@ class NodeSplitter:
     is_at_node: Bools
     filled_volume: Floats
 
-    def select_splits(self, body: BreakableBody, overload: Floats, step: int) -> NodeSplits:
-        """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number."""
+    def select_splits(self, body: BreakableBody, overload: Floats, step: int, may_begin: bool = True) -> NodeSplits:
+        """Returns what splits where tets are overloaded, (m,) above zero, in the step of a number.
+
+        Where no crack may begin, only those that are there go on.
+        """
         own = self.model.bodies[body.number].tets
         which = np.flatnonzero(overload[own]).astype(np.int32) + np.int32(own.start)
         which = which[np.argsort(-overload[which], kind="stable")]
@@ -82,8 +85,8 @@ class NodeSplitter:
         faces: list[FaceList] = []
         left, has_begun = 0, False
         for nodes, normal, lot in zip(self.model.tets[which].tolist(), normals, lots, strict=True):
-            begins = body.sheet is not None and not self.is_tip[nodes].any()
-            if not done.isdisjoint(nodes) or (begins and has_begun):
+            begins = not self.is_tip[nodes].any()
+            if not done.isdisjoint(nodes) or (begins and (not may_begin or (body.sheet is not None and has_begun))):
                 continue
             if len(faces) == body.most_splits:
                 left += 1
