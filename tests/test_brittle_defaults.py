@@ -10,6 +10,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import fresh
+from fixtures.export_scenes import exported
 from sinew.addon.baking import last_failure
 from sinew.addon.objects import roles
 from sinew.addon.panels.panels import _shown_panels
@@ -43,6 +44,18 @@ def test_panels_of_a_brittle_body_are_those_that_it_has_a_use_for() -> None:
     assert {"fracture", "tets", "material"} <= shown
     assert not {"plasticity", "heat", "core", "pressure", "surface_detail", "stretch_limit"} & shown
     assert not roles.is_flesh(cube) and not roles.is_rigid(cube)
+
+
+def test_paint_of_a_brittle_body_arrives(tmp_path: Path) -> None:
+    scene = fresh()
+    cube = glass_cube(0.1, 0.5)
+    for name, setting, weight in (("Weak", "strength_group", 0.25), ("Tough", "unbreakable_group", 1.0)):
+        cube.vertex_groups.new(name=name).add([0, 1], weight, "REPLACE")
+        setattr(cube.sinew, setting, name)
+    (body,) = exported(scene, tmp_path / "c.sinew")[0].bodies
+    assert body.is_rigid and body.fracture is not None
+    assert body.fracture.strength_paint.tolist() == [0.25] * 2 + [0.0] * 6
+    assert body.fracture.unbreakable.tolist() == [1.0] * 2 + [0.0] * 6
 
 
 @pytest.mark.slow
