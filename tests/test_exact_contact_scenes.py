@@ -29,7 +29,7 @@ SIZE = (0.2, 0.2, 0.2)
 
 def two_blocks(**settings) -> Scene:
     lower = block((2, 2, 2), SIZE, at=(-0.1, -0.1, 0.01), key="lower", collision=Collision(0.5, 0.0, True))
-    upper = block((2, 2, 2), SIZE, at=(-0.06, -0.05, 0.26), turn=rotation(0.2, (0.0, 0.0, 1.0)), key="upper")
+    upper = block((2, 2, 2), SIZE, at=(-0.06, -0.05, 0.26), turn=rotation((0.0, 0.0, 1.0), 0.2), key="upper")
     return Scene((lower, upper), (FLOOR,), replace(EXACT, **settings))
 
 

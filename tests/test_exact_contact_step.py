@@ -82,7 +82,7 @@ def test_stencils_are_added_as_by_a_dense_matrix() -> None:
 def test_the_incremental_potential_has_the_gradient_that_it_says(stretch) -> None:
     rng, run = np.random.default_rng(1), ExactRun([cube(2)], [])
     model = run.model
-    x0 = model.X @ rotation(0.4, (1.0, 2.0, 0.0)).T + 0.01 * rng.normal(size=model.X.shape)
+    x0 = model.X @ rotation((1.0, 2.0, 0.0), 0.4).T + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
     limit = make_limit_potential(model, np.full(model.tet_count, stretch))
     potential = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace, limits=(limit,))
@@ -132,7 +132,7 @@ def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
 
 @pytest.mark.parametrize("kind", [LOGARITHMIC, CUBIC, TWO_STAGE])
 def test_two_jellies_fall_on_each_other_and_on_the_floor(kind) -> None:
-    bodies = [cube(at=(0.0, 0.0, 0.12)), cube(at=(0.06, 0.03, 0.4), turn=rotation(0.3, (1.0, 0.5, 0.2)))]
+    bodies = [cube(at=(0.0, 0.0, 0.12)), cube(at=(0.06, 0.03, 0.4), turn=rotation((1.0, 0.5, 0.2), 0.3))]
     run = ExactRun(bodies, [plate()], kind=kind)
     touched = set()
     for _ in range(40):
@@ -163,7 +163,7 @@ def test_a_stretch_limit_stops_what_is_flung_out_and_gains_no_energy() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("speed", [2.0, 10.0])
 def test_fast_bodies_do_not_pass_through_each_other(speed) -> None:
-    bodies = [cube(), cube(at=(0.4, 0.02, 0.03), turn=rotation(0.5, (1.0, 1.0, 0.3)))]
+    bodies = [cube(), cube(at=(0.4, 0.02, 0.03), turn=rotation((1.0, 1.0, 0.3), 0.5))]
     count = len(bodies[0][0])
     velocities = np.zeros((2 * count, 3))
     velocities[:count, 0], velocities[count:, 0] = speed, -speed

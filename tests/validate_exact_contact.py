@@ -40,7 +40,8 @@ def bowl_scene(contact: str) -> Scene:
     vertices, triangles = welded(*sphere(6))
     for number in range(10):
         at = [0.11 * np.cos(2.4 * number), 0.11 * np.sin(2.4 * number), -0.08 + 0.117 * number]
-        turn = np.asarray(rotation(rng.uniform(0.0, 3.0), rng.normal(size=3)))
+        angle, axis = rng.uniform(0.0, 3.0), rng.normal(size=3)
+        turn = np.asarray(rotation(axis, angle))
         shape = 0.07 * (vertices * [1.0, 1.0, 1.2]) @ turn.T + at
         meshing, key = Meshing("smooth", tet_size=0.03), f"jelly{number}"
         bodies.append(Body(shape, triangles, JELLY, meshing, key=key, name="Jelly", collision=Collision(0.3)))
