@@ -46,7 +46,7 @@ def test_a_row_that_was_not_reached_says_why():
 
 def test_lines_are_judged_by_their_rows():
     told = targets.verdicts(ROWS)
-    assert list(told) == list(range(1, 17))
+    assert list(told) == list(range(1, 18))
     assert told[2] == "not reached: 1 of 2 rows pass" and told[6] == "reached" and told[1] == targets.NOT_MEASURED
     assert targets.verdicts([ROWS[1]])[2] == "not reached"
     unjudged = [Row("a", "1", "2", True, line=5), Row("b", "1", "2", line=5)]

@@ -12,6 +12,7 @@ NAMES = {
     "MuJoCo": "mujoco-core",
     "felupe": "felupe",
     "CVXOPT with CHOLMOD": "cvxopt",
+    "IPC Toolkit": "ipctk",
     "pytetwild": "pytetwild",
     "tetgen": "tetgen",
 }
