@@ -94,10 +94,12 @@ def test_a_head_on_motion_ends_at_the_share_that_is_told() -> None:
     start = np.array([[0.2, 0.2, 1.0], [0.0, 0, 0], [1.0, 0, 0], [0.0, 1.0, 0]])
     motion = np.zeros((4, 3))
     motion[0, 2] = -4.0
-    safe, stencils = SafeDistance(0.2, 0.25), np.arange(4, dtype=np.int32)[None]
-    assert limit_motion(POINT_TRIANGLE, stencils, start, motion, safe, 1.0) == pytest.approx(0.25 * 0.6)
-    assert limit_motion(POINT_TRIANGLE, stencils, start, motion, safe, 0.1) == 0.1
-    assert limit_motion(POINT_TRIANGLE, stencils, start, -motion, safe, 1.0) == 1.0
+    safe, stencils, none = SafeDistance(0.2, 0.25), np.arange(4, dtype=np.int32)[None], np.zeros(1)
+    assert limit_motion(POINT_TRIANGLE, stencils, none, start, motion, safe, 1.0) == pytest.approx(0.25 * 0.6)
+    assert limit_motion(POINT_TRIANGLE, stencils, none, start, motion, safe, 0.1) == 0.1
+    assert limit_motion(POINT_TRIANGLE, stencils, none, start, -motion, safe, 1.0) == 1.0
+    thick = np.array([0.3])
+    assert limit_motion(POINT_TRIANGLE, stencils, thick, start, motion, safe, 1.0) == pytest.approx(0.25 * 0.75 * 0.5)
 
 
 def test_no_later_than_the_ipc_toolkit() -> None:
@@ -165,7 +167,7 @@ def test_the_limit_is_that_of_the_first_pair() -> None:
     for kind, stencils, reference in zip(KINDS, pairs, (point_triangle_distance2, edge_edge_distance2), strict=True):
         apart = np.array([row for row in stencils[:300] if reference(start[row]) > 1e-6])
         alone = [advance_pair(kind, start[row], (end - start)[row], safe, 1.0, room, closest) for row in apart]
-        limit = limit_motion(kind, apart, start, end - start, safe, 1.0)
+        limit = limit_motion(kind, apart, np.zeros(len(apart)), start, end - start, safe, 1.0)
         assert limit == min(alone) and 0.0 < limit < 1.0
 
 

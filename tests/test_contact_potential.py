@@ -90,8 +90,9 @@ def full_hessian(kind, x, how):
     return slope / (2 * d) * hessian + (curvature - slope / d) / (4 * d * d) * outer, slope / (2 * d) * gradient
 
 
-def derivatives(kind, x, how, threshold=0.0, start=np.inf):
-    pairs = PairStencils(kind, np.arange(4, dtype=np.int32)[None], np.ones(1), np.array([threshold]), np.full(1, start))
+def derivatives(kind, x, how, threshold=0.0, start=np.inf, thickness=0.0):
+    vertices, started, thick = np.arange(4, dtype=np.int32)[None], np.full(1, start), np.full(1, thickness)
+    pairs = PairStencils(kind, vertices, np.ones(1), np.array([threshold]), started, thick)
     out = PairDerivatives(np.empty(1), np.empty((1, 12)), np.empty((1, 12, 12)))
     fill_contact_derivatives(pairs, x, how, out)
     assert out.energy[0] == pytest.approx(contact_energy(pairs, x, how))
@@ -160,6 +161,25 @@ def test_layers_count_from_their_distance_at_the_start(kind) -> None:
             continue
         for one, other in zip(derivatives(kind, x, how, start=1.2 * d), derivatives(kind, x, nearer), strict=True):
             np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("kind", [POINT_TRIANGLE, EDGE_EDGE])
+def test_surfaces_with_a_thickness_count_from_it(kind) -> None:
+    rng, how = np.random.default_rng(7), ContactBarrier(LOGARITHMIC, 0.4, 30.0)
+    for _ in range(40):
+        x = rng.uniform(-0.5, 0.5, (4, 3))
+        closest = allocate_closest_points()
+        (closest_on_triangle_to_point if kind == POINT_TRIANGLE else closest_of_edges)(x, closest)
+        d = np.sqrt(squared_distance(x, closest))
+        beyond, threshold = min(0.5 * d, 0.3), 0.0 if kind == POINT_TRIANGLE else 1.0  # all edges are mollified
+        thickness = d - beyond
+        energy, gradient, hessian = derivatives(kind, x, how, threshold, thickness=thickness)
+        numeric = differences(lambda y: derivatives(kind, y, how, threshold, thickness=thickness)[0], x, 1e-7)  # noqa: B023
+        np.testing.assert_allclose(numeric, gradient, atol=1e-5 * np.abs(gradient).max())
+        assert np.linalg.eigvalsh(hessian).min() > -1e-9 * np.abs(hessian).max()
+        if threshold == 0.0:
+            assert energy == pytest.approx(how.stiffness * how.gap * barrier(how.kind, beyond / how.gap)[0])
+        assert derivatives(kind, x, how, threshold, thickness=d - 0.5)[0] == 0.0  # farther beyond it than the gap
 
 
 def test_areas_and_energy_of_two_surfaces() -> None:

@@ -135,7 +135,6 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
         ({"meshing": Meshing("rigid"), "fracture": Fracture()}, "the Type Brittle"),
         ({"core": Core()}, "a rigid core"),
         ({"bindings": (BodyBinding("upper"),)}, "exact attachments"),
-        ({"collision": Collision(0.5, 0.01)}, "a Thickness"),
     ],
 )
 def test_what_it_cannot_simulate_is_refused_by_name(changes, feature, tmp_path) -> None:

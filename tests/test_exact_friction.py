@@ -78,9 +78,8 @@ def test_normal_forces_are_those_of_the_contact_potential() -> None:
     for kind in (POINT_TRIANGLE, EDGE_EDGE):
         for _ in range(10):
             x = rng.uniform(-0.5, 0.5, (4, 3))
-            pairs = PairStencils(
-                kind, np.arange(4, dtype=np.int32)[None], np.array([0.7]), np.zeros(1), np.full(1, np.inf)
-            )
+            vertices, thickness = np.arange(4, dtype=np.int32)[None], np.array([0.01])
+            pairs = PairStencils(kind, vertices, np.array([0.7]), np.zeros(1), np.full(1, np.inf), thickness)
             out = PairDerivatives(np.empty(1), np.empty((1, 12)), np.empty((1, 12, 12)))
             fill_contact_derivatives(pairs, x, how, out)
             found = friction_pairs((pairs,), x, how, coefficients, surface, RememberedShear())

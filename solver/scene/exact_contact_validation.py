@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Exact contact can simulate so far: Soft Bodies of the default formulation, sheets, rigid bodies, colliders.
-
-All have to be without Thickness.
-"""
+"""What Exact contact can simulate so far: Soft Bodies of the default formulation, sheets, rigid bodies, colliders."""
 
 from __future__ import annotations
 
@@ -24,15 +21,10 @@ def check_exact_contact(scene: Scene) -> None:
     for body in scene.bodies:
         for feature in _unsupported_features(body):
             raise BadInput("exact-contact-without", name=body.name, feature=feature)
-    for collider in scene.colliders:
-        if collider.thickness > 0.0:
-            raise BadInput("exact-contact-without", name=collider.name, feature="a Thickness")
 
 
 def _unsupported_features(body: Body) -> Iterator[str]:
     """Yields what a body is or has that Exact contact does not know."""
-    if body.collision.thickness > 0.0:
-        yield "a Thickness"
     if body.flesh is not None:
         yield "flesh"
     if body.is_sheet:

@@ -202,7 +202,8 @@ def _with_sheet_thickness(scene: Scene, meshes: Sequence[TetMesh]) -> Scene:
     """Returns a scene in which others keep a distance from every sheet: layers of none would go through each other."""
     bodies = []
     for body, mesh in zip(scene.bodies, meshes, strict=True):
-        least = MIN_SHEET_DISTANCE * mesh.report.tet_size if body.is_sheet else 0.0
+        is_by_springs = body.is_sheet and scene.settings.contact != EXACT_CONTACT
+        least = MIN_SHEET_DISTANCE * mesh.report.tet_size if is_by_springs else 0.0
         if mesh.sheet is not None and len(mesh.sheet.strands):
             least = max(least, 0.5 * body.sheet.thickness)
         if body.collision.thickness < least:

@@ -37,29 +37,31 @@ class SafeDistance(NamedTuple):
 
 
 @kernel()
-def limit_motion(kind, stencils, positions, motion, safe, limit):
+def limit_motion(kind, stencils, thickness, positions, motion, safe, limit):
     """Returns how far of `motion` all may go, at most `limit`.
 
     Args:
         kind: `POINT_TRIANGLE` or `EDGE_EDGE`.
         stencils: Four vertices of each pair: a point and a triangle, or two edges, (k, 4).
+        thickness: Which each keeps beside `safe` [m], (k,).
         positions, motion: Of vertices at the start, and how far they would go [m], (n, 3).
         safe: `SafeDistance`.
         limit: Share of the motion, in [0, 1].
     """
     x, start, path = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
     closest = ClosestPoints(np.zeros(4), np.zeros((2, 4)))
-    for stencil in stencils:
+    for pair in range(len(stencils)):
         for i in range(4):
             for axis in range(3):
-                start[i, axis] = positions[stencil[i], axis]
-                path[i, axis] = motion[stencil[i], axis]
-        limit = advance_pair(kind, start, path, safe, limit, x, closest)
+                start[i, axis] = positions[stencils[pair, i], axis]
+                path[i, axis] = motion[stencils[pair, i], axis]
+        own = SafeDistance(safe.minimum + thickness[pair], safe.kept_share)
+        limit = advance_pair(kind, start, path, own, limit, x, closest)
     return limit
 
 
 @kernel()
-def mark_limited_pairs(kind, stencils, positions, motion, safe, is_limited):
+def mark_limited_pairs(kind, stencils, thickness, positions, motion, safe, is_limited):
     """Writes which pairs cannot go all of `motion`, (k,); arguments are those of `limit_motion`."""
     x, start, path = np.empty((4, 3)), np.empty((4, 3)), np.empty((4, 3))
     closest = ClosestPoints(np.zeros(4), np.zeros((2, 4)))
@@ -68,7 +70,8 @@ def mark_limited_pairs(kind, stencils, positions, motion, safe, is_limited):
             for axis in range(3):
                 start[i, axis] = positions[stencils[pair, i], axis]
                 path[i, axis] = motion[stencils[pair, i], axis]
-        is_limited[pair] = advance_pair(kind, start, path, safe, 1.0, x, closest) < 1.0
+        own = SafeDistance(safe.minimum + thickness[pair], safe.kept_share)
+        is_limited[pair] = advance_pair(kind, start, path, own, 1.0, x, closest) < 1.0
 
 
 @kernel()

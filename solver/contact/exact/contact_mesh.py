@@ -33,6 +33,7 @@ class ContactMesh:
         owner: The surface whose body each one belongs to: itself, but for further points of a body, (s,).
         side: What is behind each: `OPEN`, `CLOSED` or `HALF_SPACE`, (s,).
         start: Vertices where the simulation begins [m], (n, 3): what is close there is kept no farther apart.
+        thickness: Of each surface; two keep the sum of theirs [m], (s,).
     """
 
     rest: Floats
@@ -45,6 +46,7 @@ class ContactMesh:
     owner: Indices
     side: Indices
     start: Floats
+    thickness: Floats
 
 
 class ClosePairs(NamedTuple):
@@ -106,7 +108,8 @@ def make_contact_mesh(
     side = surface_sides(rest, triangles, surface[triangles[:, 0]], len(may_touch))
     if is_half_space is not None:
         side[is_half_space] = HALF_SPACE
-    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side, rest)
+    none = np.zeros(len(may_touch))
+    return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side, rest, none)
 
 
 def surface_sides(rest: Floats, triangles: Indices, surface: Indices, count: int) -> Indices:
@@ -138,20 +141,24 @@ def close_pairs(mesh: ContactMesh, start: Floats, end: Floats, reach: float) -> 
     Args:
         mesh: The surfaces.
         start, end: Vertices at both ends of their paths [m], (n, 3).
-        reach: Distance [m].
+        reach: Distance beyond their thickness [m].
     """
-    points = _boxed(mesh.points[:, None], start, end, reach)
-    triangles, edges = _boxed(mesh.triangles, start, end, 0.0), _boxed(mesh.edges, start, end, 0.0)
-    far_edges = BoxedFeatures(edges.vertices, edges.lower - reach, edges.upper + reach)
+    points, triangles, edges = (
+        _boxed(mesh, vertices, start, end) for vertices in (mesh.points[:, None], mesh.triangles, mesh.edges)
+    )
+    points, far_edges = (
+        BoxedFeatures(each.vertices, each.lower - reach, each.upper + reach) for each in (points, edges)
+    )
     return ClosePairs(
         _overlapping(points, triangles, mesh, is_same=False), _overlapping(far_edges, edges, mesh, is_same=True)
     )
 
 
-def _boxed(vertices: Indices, start: Floats, end: Floats, reach: float) -> BoxedFeatures:
-    """Returns features with boxes that contain their paths and what is closer than `reach` [m]."""
+def _boxed(mesh: ContactMesh, vertices: Indices, start: Floats, end: Floats) -> BoxedFeatures:
+    """Returns features of a mesh with boxes that contain their paths and their thickness."""
     lower, upper = np.minimum(start, end), np.maximum(start, end)
-    return BoxedFeatures(vertices, lower[vertices].min(axis=1) - reach, upper[vertices].max(axis=1) + reach)
+    thickness = mesh.thickness[mesh.surface[vertices[:, 0]], None]
+    return BoxedFeatures(vertices, lower[vertices].min(axis=1) - thickness, upper[vertices].max(axis=1) + thickness)
 
 
 def _overlapping(first: BoxedFeatures, second: BoxedFeatures, mesh: ContactMesh, *, is_same: bool) -> Indices:

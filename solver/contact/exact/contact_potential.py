@@ -3,7 +3,8 @@
 
 A pair at a distance d below the gap has the energy m A κ gap β(d / gap): A is its area, β a barrier (`barriers.py`),
 and m fades parallel edges (`edge_edge_mollifier.py`; 1 for points and triangles). What was closer where the simulation
-begins, as layers are, is pushed only if it comes closer than that: its gap is its distance there.
+begins, as layers are, is pushed only if it comes closer than that: its gap is its distance there. Where surfaces have a
+thickness, d is the distance beyond it (`pair_thickness.py`).
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class PairStencils(NamedTuple):
         area: A [m²], (k,).
         threshold: ε of the mollifier [m⁴], (k,); 0 for points and triangles.
         start_distance: Where the simulation begins [m], (k,).
+        thickness: Which each keeps [m], (k,).
     """
 
     kind: int
@@ -63,15 +65,16 @@ class PairStencils(NamedTuple):
     area: Floats
     threshold: Floats
     start_distance: Floats
+    thickness: Floats
 
     def select(self, rows: Indices) -> PairStencils:
         """Returns some of the pairs."""
-        kind, vertices, area, threshold, start_distance = self
-        return PairStencils(kind, vertices[rows], area[rows], threshold[rows], start_distance[rows])
+        kind, vertices, area, threshold, start_distance, thickness = self
+        return PairStencils(kind, vertices[rows], area[rows], threshold[rows], start_distance[rows], thickness[rows])
 
     def gaps(self, how: ContactBarrier) -> Floats:
-        """Returns the distances below which pairs are pushed [m], (k,)."""
-        return np.minimum(how.gap, np.maximum(self.start_distance, LEAST_GAP_SHARE * how.gap))
+        """Returns the distances beyond their thickness below which pairs are pushed [m], (k,)."""
+        return np.minimum(how.gap, np.maximum(self.start_distance - self.thickness, LEAST_GAP_SHARE * how.gap))
 
 
 class PairDerivatives(NamedTuple):
@@ -89,7 +92,7 @@ class PairDerivatives(NamedTuple):
 
 
 def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, PairStencils]:
-    """Returns pairs of points and triangles, and of edges, with their areas.
+    """Returns pairs of points and triangles, and of edges, with their areas and without thickness.
 
     An edge has a third of the triangles beside it, but no more than either end, which has less where a large face has
     further points. Two edges have the smaller area: large faces of a collider do not make a small body stiff.
@@ -116,8 +119,9 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
             mesh.point_area[pairs.point_triangle[:, 0]],
             np.zeros(len(pairs.point_triangle)),
             started[0],
+            np.zeros(len(pairs.point_triangle)),
         ),
-        PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds, started[1]),
+        PairStencils(EDGE_EDGE, pairs.edge_edge, area, thresholds, started[1], np.zeros(len(pairs.edge_edge))),
     )
 
 
@@ -144,13 +148,19 @@ def fill_distances(kind, stencils, positions, distances):
 
 @kernel(device_only=True)
 def pair_gap(pairs, pair, how):
-    """Returns the distance below which a pair is pushed [m]."""
-    return min(how.gap, max(pairs.start_distance[pair], LEAST_GAP_SHARE * how.gap))
+    """Returns the distance beyond its thickness below which a pair is pushed [m]."""
+    return min(how.gap, max(pairs.start_distance[pair] - pairs.thickness[pair], LEAST_GAP_SHARE * how.gap))
+
+
+@kernel(device_only=True)
+def free_distance(pairs, pair, x, closest):
+    """Returns the distance of a pair beyond its thickness [m], by its `ClosestPoints`."""
+    return math.sqrt(squared_distance(x, closest)) - pairs.thickness[pair]
 
 
 @kernel()
 def contact_energy(pairs, positions, how):
-    """Returns the energy of pairs [J]; infinite where a pair has no distance.
+    """Returns the energy of pairs [J]; infinite where a pair has no distance beyond its thickness.
 
     Args:
         pairs: `PairStencils`.
@@ -162,10 +172,10 @@ def contact_energy(pairs, positions, how):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
+        distance, gap = free_distance(pairs, pair, x, closest), pair_gap(pairs, pair, how)
         if distance >= gap:
             continue
-        if distance == 0.0:
+        if distance <= 0.0:
             return np.inf
         value, _, _ = barrier(how.kind, distance / gap)
         factor = 1.0
@@ -177,13 +187,19 @@ def contact_energy(pairs, positions, how):
 
 @kernel()
 def least_gap_share(pairs, positions, how):
-    """Returns the least distance of `PairStencils` over their gaps, for vertices at [m], (n, 3); infinite without."""
+    """Returns the least distance beyond the thickness of `PairStencils` over their gaps; infinite without pairs.
+
+    Args:
+        pairs: `PairStencils`.
+        positions: Of vertices [m], (n, 3).
+        how: `ContactBarrier`.
+    """
     x, closest, least = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), np.inf
     for pair in range(len(pairs.vertices)):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        least = min(least, math.sqrt(squared_distance(x, closest)) / pair_gap(pairs, pair, how))
+        least = min(least, free_distance(pairs, pair, x, closest) / pair_gap(pairs, pair, how))
     return least
 
 
@@ -212,13 +228,13 @@ def fill_closing_motion(pairs, positions, motion, distance, closing):
 
 @kernel()
 def count_close(pairs, positions, gap):
-    """Returns how many of `PairStencils` are closer than a gap [m], for vertices at [m], (n, 3)."""
+    """Returns how many of `PairStencils` are closer than thickness and gap [m], for vertices at [m], (n, 3)."""
     x, closest, count = np.empty((4, 3)), ClosestPoints(np.zeros(4), np.zeros((2, 4))), 0
     for pair in range(len(pairs.vertices)):
         for i in range(4):
             x[i] = positions[pairs.vertices[pair, i]]
         find_closest(pairs.kind, x, closest)
-        count += squared_distance(x, closest) < gap * gap
+        count += free_distance(pairs, pair, x, closest) < gap
     return count
 
 
@@ -227,7 +243,7 @@ def fill_contact_derivatives(pairs, positions, how, out):
     """Writes energy, gradient and semidefinite Hessian of each pair; beyond the gap nothing but an energy of zero.
 
     Args:
-        pairs: `PairStencils`, at distances above 0.
+        pairs: `PairStencils`, at distances above their thickness.
         positions: Of vertices [m], (n, 3).
         how: `ContactBarrier`.
         out: `PairDerivatives`.
@@ -241,14 +257,15 @@ def fill_contact_derivatives(pairs, positions, how, out):
             x[i] = positions[pairs.vertices[pair, i]]
         feature = find_closest(pairs.kind, x, closest)
         distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
-        if distance >= gap:
+        free = distance - pairs.thickness[pair]
+        if free >= gap:
             continue
         gradient[:], hessian[:] = 0.0, 0.0
         if pairs.kind == POINT_TRIANGLE:
             parameters = triangle_parameter_count(feature)
         else:
             parameters = edges_parameter_count(feature)
-        value, slope, curvature = barrier(how.kind, distance / gap)
+        value, slope, curvature = barrier(how.kind, free / gap)
         scale = pairs.area[pair] * how.stiffness
         energy, slope, curvature = scale * gap * value, scale * slope, scale / gap * curvature
         out.energy[pair] = energy

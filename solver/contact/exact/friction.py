@@ -237,9 +237,10 @@ def fill_normal_forces(pairs, positions, how, out):
         find_closest(pairs.kind, x, closest)
         distance, gap = math.sqrt(squared_distance(x, closest)), pair_gap(pairs, pair, how)
         out.limit[pair], out.stiffness[pair] = 0.0, pairs.area[pair] * how.stiffness / how.gap
-        if distance >= gap or distance == 0.0:
+        free = distance - pairs.thickness[pair]
+        if free >= gap or free <= 0.0:
             continue
-        _, slope, _ = barrier(how.kind, distance / gap)
+        _, slope, _ = barrier(how.kind, free / gap)
         factor = 1.0
         if pairs.kind == EDGE_EDGE:
             factor, _, _ = mollifier(edge_cross_squared(x), pairs.threshold[pair])

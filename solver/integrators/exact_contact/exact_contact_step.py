@@ -52,7 +52,7 @@ from .exact_contact_options import ExactContactOptions, ExactContactReport
 from .free_motion import FreeMotion
 from .incremental_potential import IncrementalPotential
 from .pair_terms import contact_terms, friction_terms
-from .pinched_contacts import blocking_features, features_not_parted, limited_features
+from .pinched_contacts import blocking_features, features_not_parted, limited_features, squeezed_bodies
 
 MAX_HALVINGS = 40  # of a direction, until the potential falls
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
@@ -117,7 +117,7 @@ class ExactContactStep:
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start, self._was_cut = surfaces.positions(self.x, self.collider), False
         gap = options.barrier.gap
-        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded)
+        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded, self._start)
         self.let_in, self._let_in_share = 0, WAITING_SHARE
         if potential.free is not None and potential.has_rigid_bodies:
             self._move_free_bodies(potential.free)
@@ -162,9 +162,14 @@ class ExactContactStep:
         y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
         groups, limit = self._search.pairs(y, y_end), 1.0
         for group in groups:
-            limit = limit_motion(group.kind, group.vertices, y, y_end - y, self.options.safe, limit)
+            limit = self._limit(group, y, y_end - y, limit)
         length = float(np.abs(y_end - y).max(initial=np.abs(d).max()))
         return StraightWay(d, collider_motion, groups, limit, share, length)
+
+    def _limit(self, group: PairStencils, y: Floats, motion: Floats, limit: float) -> float:
+        """Returns how far of a motion of vertices at y [m], (v, 3) each, pairs let it go, at most `limit`."""
+        kind, vertices, thickness = group.kind, group.vertices, group.thickness
+        return float(limit_motion(kind, vertices, thickness, y, motion, self.options.safe, limit))
 
     def _move_free_bodies(self, free: FreeMotion) -> None:
         """Moves rigid bodies whose free motion and fall bring them near to nothing there."""
@@ -184,18 +189,24 @@ class ExactContactStep:
         )
 
     def let_colliders_in(self) -> None:
-        """Excludes what keeps colliders and held nodes from going on, farther around it each time."""
+        """Excludes what keeps colliders and held nodes from going on, farther around it each time.
+
+        What has a thickness gives that up first.
+        """
         y, y_end, is_collider = self._vertices(), self._prescribed_end(), self.surfaces.tet < 0
         groups = self._search.pairs(y, y_end)
         share, self._let_in_share = self._let_in_share, LET_IN_GROWTH * self._let_in_share
         how, mesh = self.options.barrier, self.surfaces.mesh
-        self._exclude(blocking_features(mesh, groups, y, y_end, is_collider, how, share))
+        features = blocking_features(mesh, groups, y, y_end, is_collider, how, share)
+        if not self._gives_up_thickness(features):
+            self._exclude(features)
 
     def force_arrival(self) -> None:
         """Moves colliders and held nodes to where they end, and excludes all that they would hit on the way."""
-        y, y_end = self._vertices(), self._prescribed_end()
-        groups = self._search.pairs(y, y_end)
-        features = limited_features(self.surfaces.mesh, groups, y, y_end, self.options.safe)
+        y, y_end, mesh, safe = self._vertices(), self._prescribed_end(), self.surfaces.mesh, self.options.safe
+        features = limited_features(mesh, self._search.pairs(y, y_end), y, y_end, safe)
+        if self._gives_up_thickness(features):
+            features = limited_features(mesh, self._search.pairs(y, y_end), y, y_end, safe)
         self.x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
         self.collider = np.where(self.surfaces.tet[:, None] < 0, self.motion.end, self.collider)
         self.arrival = 1.0
@@ -213,6 +224,16 @@ class ExactContactStep:
         """Returns vertices where colliders and held nodes have arrived and all else is as it is [m], (v, 3)."""
         x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
         return self.surfaces.positions(x, self.motion.end)
+
+    def _gives_up_thickness(self, features: ExcludedFeatures) -> bool:
+        """Whether bodies that some features are of, or others near to these, had a thickness, which they give up."""
+        y, surfaces = self._vertices(), self.surfaces
+        squeezed = squeezed_bodies(surfaces.mesh, self._search.pairs(y, y), features, surfaces.tet < 0)
+        had_some = self._search.give_up_thickness(squeezed[:, None] | squeezed)
+        if had_some:
+            self.waits = False
+            self.lag_friction()
+        return had_some
 
     def _exclude(self, features: ExcludedFeatures) -> None:
         self.let_in, self.waits = self.let_in + len(features), False
@@ -305,7 +326,7 @@ class ExactContactStep:
         y, limit, is_held = self._vertices(), 1.0, self.motion.is_fixed[:, None]
         motion = self.surfaces.positions(self.x + is_held * way.nodes, self.collider + way.collider) - y
         for group in way.groups:
-            limit = limit_motion(group.kind, group.vertices, y, motion, self.options.safe, limit)
+            limit = self._limit(group, y, motion, limit)
         return limit
 
     def _value(self, x: Floats, collider: Floats, groups: tuple[PairStencils, ...]) -> float:

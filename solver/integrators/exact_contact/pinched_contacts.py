@@ -34,7 +34,7 @@ def blocking_features(
     choices: list[list[Bools]] = []
     for group in groups:
         distance, closing = closing_motion(group, y, y_end - y)
-        is_close = distance < share * group.gaps(how)
+        is_close = distance - group.thickness < share * group.gaps(how)
         has_to_do = is_close & is_prescribed[group.vertices].any(axis=1)
         choices.append([is_close & (closing > 0.0), has_to_do, is_close])
     for each in range(3):
@@ -44,6 +44,27 @@ def blocking_features(
     return ExcludedFeatures()
 
 
+def squeezed_bodies(mesh: ContactMesh, groups: Groups, features: ExcludedFeatures, is_collider: Bools) -> Bools:
+    """Returns which bodies some features are of, and which are near to these, one through the other, (s,).
+
+    Args:
+        mesh: The surfaces.
+        groups: Pairs that are near.
+        features: They.
+        is_collider: Which vertices are those of colliders, (v,).
+    """
+    is_near, is_body = np.zeros_like(mesh.may_touch), np.zeros(len(mesh.owner), bool)
+    is_body[mesh.owner[mesh.surface[~is_collider]]] = True
+    for group in groups:
+        one, other = (mesh.owner[mesh.surface[group.vertices[:, corner]]] for corner in (0, 3))
+        is_near[one, other] = is_near[other, one] = True
+    found, more = np.zeros(len(is_body), bool), features.owner_pairs(mesh).any(axis=1) & is_body
+    while (more & ~found).any():
+        found = found | more
+        more = is_near[found].any(axis=0) & is_body
+    return found
+
+
 def limited_features(
     mesh: ContactMesh, groups: Groups, y: Floats, y_end: Floats, safe: SafeDistance
 ) -> ExcludedFeatures:
@@ -51,7 +72,7 @@ def limited_features(
     limited = []
     for group in groups:
         limited.append(np.zeros(len(group.vertices), bool))
-        mark_limited_pairs(group.kind, group.vertices, y, y_end - y, safe, limited[-1])
+        mark_limited_pairs(group.kind, group.vertices, group.thickness, y, y_end - y, safe, limited[-1])
     return _features(mesh, groups, limited)
 
 

@@ -187,6 +187,8 @@ def make_exact_surfaces(
     is_half_space = np.isin(np.arange(len(as_whose), dtype=np.int64), 2 * count + np.flatnonzero(_are_planes(others)))
     faces, owner = indices(np.concatenate(triangles)), indices(np.where(as_whose < count, as_whose, as_whose + count))
     mesh = make_contact_mesh(rest, faces, indices(surface), may_touch, floats(area), owner, is_half_space)
+    thickness = [*(body.collision.thickness for body in scene.bodies), *(each.thickness for each in others)]
+    mesh = replace(mesh, thickness=np.array(thickness)[as_whose])
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
     bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
     barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(scene, model))

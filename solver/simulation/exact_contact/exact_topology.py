@@ -63,7 +63,7 @@ def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model,
     bound = BoundSurfaces(now, indices(tet), nodes, floats(weights), whole.bound.friction)
     start = bound.positions(initial, _start_of_colliders(whole, rest, starts))
     side = np.where(np.isin(np.arange(len(parts), dtype=np.int64), bodies), now.side, mesh.side).astype(mesh.side.dtype)
-    bound = replace(bound, mesh=replace(now, start=start, side=side))
+    bound = replace(bound, mesh=replace(now, start=start, side=side, thickness=mesh.thickness))
     return replace(
         whole,
         bound=bound,
