@@ -21,6 +21,7 @@ _PUBLIC = {
     ),
     ".solver.scene.contact": ("Collider", "Collision"),
     ".solver.scene.flesh": ("Bone", "Flesh"),
+    ".solver.scene.crack_guide": ("CrackGuide",),
     ".solver.scene.fibres": ("FibreCurves", "FibreLattice", "Fibres", "TendonMesh"),
     ".solver.scene.force_fields": ("FieldWeights", "ForceField"),
     ".solver.scene.formulation": ("FormulationSettings",),
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from .solver.scene.constant_wind import Wind as Wind
     from .solver.scene.contact import Collider as Collider
     from .solver.scene.contact import Collision as Collision
+    from .solver.scene.crack_guide import CrackGuide as CrackGuide
     from .solver.scene.fibres import FibreCurves as FibreCurves
     from .solver.scene.fibres import FibreLattice as FibreLattice
     from .solver.scene.fibres import Fibres as Fibres

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
@@ -12,6 +13,8 @@ bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 from fixtures.blender_scenes import fresh
 from fixtures.export_scenes import exported
 from sinew.addon.baking import last_failure
+from sinew.addon.export import input_digest
+from sinew.addon.export.crack_guides import guide_objects
 from sinew.addon.objects import roles
 from sinew.addon.panels.panels import _shown_panels
 
@@ -56,6 +59,42 @@ def test_paint_of_a_brittle_body_arrives(tmp_path: Path) -> None:
     assert body.is_rigid and body.fracture is not None
     assert body.fracture.strength_paint.tolist() == [0.25] * 2 + [0.0] * 6
     assert body.fracture.unbreakable.tolist() == [1.0] * 2 + [0.0] * 6
+
+
+def test_crack_guides_arrive_and_their_shapes_count(tmp_path: Path) -> None:
+    """A plane, and in a collection a piece and a curve; what has no shape is left out."""
+    scene = fresh()
+    bpy.ops.mesh.primitive_plane_add(size=1.0, location=(0.0, 0.0, 2.0))
+    plane = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(size=0.1)
+    piece = bpy.context.object
+    bpy.ops.curve.primitive_bezier_curve_add()
+    curve = bpy.context.object
+    collection = bpy.data.collections.new("Guides")
+    for each in (piece, curve, bpy.data.objects.new("Empty", None)):
+        collection.objects.link(each)
+    scene.collection.children.link(collection)
+    cube = glass_cube(0.1, 0.5)
+    own = cube.sinew
+    before = input_digest.settings_digest(scene)
+    own.crack_guide, own.crack_guides, own.guide_strength = plane, collection, 0.3
+    (body,) = exported(scene, tmp_path / "c.sinew")[0].bodies
+    assert body.fracture is not None and body.fracture.guide_strength == pytest.approx(0.3)
+    by_name = {guide.name: guide for guide in body.fracture.guides}
+    flat, box, line = (by_name.pop(each.name) for each in (plane, piece, curve))
+    assert not by_name
+    assert len(flat.triangles) == 2 and np.allclose(flat.vertices[:, 2], 2.0)
+    assert len(box.triangles) == 12 and not len(box.edges)
+    assert not len(line.triangles) and len(line.edges) == len(line.vertices) - 1 > 10
+    digests = [before, input_digest.settings_digest(scene)]
+    curve.data.splines[0].bezier_points[0].co.z += 0.1
+    digests.append(input_digest.settings_digest(scene))
+    plane.data.vertices[0].co.z += 0.1
+    plane.data.update()
+    digests.append(input_digest.settings_digest(scene))
+    assert len(set(digests)) == 4
+    own.use_fracture = False
+    assert not guide_objects(cube)
 
 
 @pytest.mark.slow

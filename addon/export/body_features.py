@@ -23,6 +23,7 @@ from ..blender_data.rna_serialisation import animated_paths
 from ..evaluation.evaluated_mesh import have_faces, loose_edges
 from ..evaluation.scene_copy import SceneCopy
 from ..objects import roles
+from .crack_guides import read_guides
 from .fibre_objects import read_fibres
 from .settings_to_scene import read_fields
 from .weight_reader import WeightReader
@@ -43,9 +44,14 @@ def read_heat(settings: bpy.types.PropertyGroup) -> Heat | None:
     return Heat(**read_fields(Heat, settings)) if settings.use_heat else None
 
 
-def read_fracture(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Fracture | None:
-    """Returns the fracture settings of a body, or None."""
-    return Fracture(**read_fields(Fracture, settings, weights=weights)) if settings.use_fracture else None
+def read_fracture(
+    scene_copy: SceneCopy, settings: bpy.types.PropertyGroup, weights: WeightReader, unit: float
+) -> Fracture | None:
+    """Returns the fracture settings of a body with its crack guides in the rest pose, or None."""
+    if not settings.use_fracture:
+        return None
+    guides = read_guides(scene_copy, weights.owner, unit)
+    return Fracture(**read_fields(Fracture, settings, unit, weights), guides=guides)
 
 
 def read_flesh(settings: bpy.types.PropertyGroup, weights: WeightReader) -> Flesh | None:

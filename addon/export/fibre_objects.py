@@ -89,17 +89,22 @@ def fibre_object_parts(obj: bpy.types.Object) -> Parts:
     """Returns what the digest has of the shapes of lattices and curves of a body, beside what it has of any object."""
     parts: Parts = []
     for setting, other in fibre_objects(obj).items():
-        data = other.data
-        if isinstance(data, bpy.types.Lattice):
-            parts += [setting.name, *rna_parts(data, {"active_index"}, animated_paths(data), "")]
-        elif isinstance(data, bpy.types.Curves):
-            points = np.empty(3 * len(data.points), np.float32)
-            data.points.foreach_get("position", points)
-            parts += [setting.name, points, _strand_sizes(data)]
-        elif isinstance(data, bpy.types.Curve):
-            parts += [setting.name, *(part for spline in data.splines for part in _spline_parts(spline))]
-            parts += _curve_key_parts(data)
+        if found := shape_parts(other.data):
+            parts += [setting.name, *found]
     return parts
+
+
+def shape_parts(data: bpy.types.ID | None) -> Parts:
+    """Returns what the digest has of the shape of a lattice or of curves; nothing of other data."""
+    if isinstance(data, bpy.types.Lattice):
+        return rna_parts(data, {"active_index"}, animated_paths(data), "")
+    if isinstance(data, bpy.types.Curves):
+        points = np.empty(3 * len(data.points), np.float32)
+        data.points.foreach_get("position", points)
+        return [points, _strand_sizes(data)]
+    if isinstance(data, bpy.types.Curve):
+        return [*(part for spline in data.splines for part in _spline_parts(spline)), *_curve_key_parts(data)]
+    return []
 
 
 def _spline_parts(spline: bpy.types.Spline) -> Parts:

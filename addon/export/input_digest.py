@@ -29,6 +29,7 @@ from ..properties.role_definitions import BODY, BONE, HEAT_SOURCE, WRAP
 from . import activation_inputs, artist_tet_files, rigid_core
 from .attachment_targets import attachment_parts
 from .bone_meshes import bones_that_hold
+from .crack_guides import find_guide_objects, guide_parts
 from .driven_bones import bone_parts
 from .fibre_objects import fibre_object_parts, find_fibre_objects
 from .fine_regions import find_fine_objects
@@ -183,9 +184,10 @@ def _participant_digest(
             *activation_inputs.find_source_objects([obj]),
             *find_fibre_objects([obj]),
             *find_fine_objects([obj]),
+            *find_guide_objects([obj]),
         ]
         parts += [digest_of_data] if (digest_of_data := activation_inputs.source_digest(obj)) else []
-        parts += [*fibre_object_parts(obj), *attachment_parts(obj, names, waiting)]
+        parts += [*fibre_object_parts(obj), *guide_parts(obj), *attachment_parts(obj, names, waiting)]
         if obj.sinew.wrap is not None:
             waiting.append(obj.sinew.wrap)
             parts += ["wrap", *attachment_parts(obj.sinew.wrap, names, waiting)]

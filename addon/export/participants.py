@@ -20,6 +20,7 @@ from ..objects.rigid_body_constraints import constraints_of, find_carriers
 from .activation_inputs import find_source_objects, has_flexed_shape
 from .armature_bones import ArmatureBone, bones_of_armatures
 from .bone_meshes import bones_that_hold
+from .crack_guides import find_guide_objects
 from .fibre_objects import find_fibre_objects
 from .fine_regions import find_fine_objects
 from .rigid_core import find_core_objects
@@ -145,7 +146,7 @@ def find_participants(scene: bpy.types.Scene, number: int | None = None) -> Part
 
 def followed_objects(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
     """Returns the objects that bodies follow by their settings: of cores and muscles, empties that they hang on, those
-    near which their tets are small, edges of attachments, and those that their joints move with."""
+    near which their tets are small, guides of cracks, edges of attachments, and those that their joints move with."""
     every = list(bodies)
     return [
         *find_core_objects(every),
@@ -153,6 +154,7 @@ def followed_objects(scene: bpy.types.Scene, bodies: Iterable[bpy.types.Object])
         *find_hook_objects(every),
         *find_edge_objects(every),
         *find_fine_objects(every),
+        *find_guide_objects(every),
         *find_carriers(scene, every),
     ]
 

@@ -200,7 +200,7 @@ def _read_mesh(scene_copy: SceneCopy, obj: bpy.types.Object, inputs: Participant
         weights = WeightReader(obj, evaluated, mesh)
         fields: dict[str, Any] = {
             "plasticity": body_features.read_plasticity(settings, weights),
-            "fracture": body_features.read_fracture(settings, weights),
+            "fracture": body_features.read_fracture(scene_copy, settings, weights, unit),
             "material_paint": MaterialPaint(**read_fields(MaterialPaint, settings, weights=weights)),
             "rest_scale": RestScale(**read_fields(RestScale, settings, weights=weights)),
             "flesh": body_features.read_flesh(settings, weights),

@@ -23,6 +23,7 @@ from ..objects.driven_bones import check_driving_bodies
 from ..objects.flesh_supports import uses_armature
 from ..objects.rigid_body_constraints import constraint_problems
 from . import activation_inputs, artist_tet_files, formulation, rigid_core
+from .crack_guides import check_guides
 from .deforming_mesh_check import shape_dependencies
 from .fat_check import check_fat
 from .fibre_objects import check_fibre_objects
@@ -75,6 +76,7 @@ def _object_checks(scene: bpy.types.Scene) -> Iterator[Callable[[], object]]:
         yield partial(rigid_core.check_core, obj, scene)
         yield partial(activation_inputs.check_source, obj, scene)
         yield partial(check_fibre_objects, obj, scene)
+        yield partial(check_guides, obj)
         yield partial(check_fat, obj, scene)
         yield partial(_check_rigs, obj)
         yield partial(_check_hooks, obj)

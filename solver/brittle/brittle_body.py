@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mechanics.elastic_moduli import lame_moduli
 from ..mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from ..mesh.node_splitting.guided_faces import GuidedFaces
 from ..mesh.node_splitting.minimum_fragment import min_fragment_volume
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.arrays import Bools, Floats, Indices, floats
@@ -60,6 +61,7 @@ class BrittleBody:
         neighbours: The inner faces.
         is_bonded: Across which faces tets never part, (m, 4).
         min_fragment_volume: The least volume of a piece [m³].
+        guides: Faces across which it is weaker; None: there are none.
     """
 
     nodes: Floats
@@ -74,6 +76,12 @@ class BrittleBody:
     neighbours: FaceAdjacency
     is_bonded: Bools
     min_fragment_volume: float
+    guides: GuidedFaces | None = None
+
+    @property
+    def weakest_share(self) -> Floats:
+        """Strength of each tet over that of the material where it is weakest, along guides, (m,)."""
+        return self.strength_share if self.guides is None else floats(self.strength_share * self.guides.strength_share)
 
     @property
     def tet_mass(self) -> Floats:
@@ -87,7 +95,11 @@ class BrittleBody:
 
 
 def brittle_body(
-    mesh: TetMesh, material: BrittleMaterial, strength_share: Floats | None = None, is_breakable: Bools | None = None
+    mesh: TetMesh,
+    material: BrittleMaterial,
+    strength_share: Floats | None = None,
+    is_breakable: Bools | None = None,
+    guides: GuidedFaces | None = None,
 ) -> BrittleBody:
     """Returns a whole body.
 
@@ -96,6 +108,7 @@ def brittle_body(
         material: What it is made of.
         strength_share: Of its tets, (m,); None: all are as strong as the material.
         is_breakable: Which tets may part from each other, (m,); None: all.
+        guides: Faces across which it is weaker; None: there are none.
     """
     count = len(mesh.tets)
     corners = mesh.nodes[mesh.tets]
@@ -115,4 +128,5 @@ def brittle_body(
         neighbours=neighbours,
         is_bonded=neighbours.bonded_faces(mesh.fill, volume),
         min_fragment_volume=min_fragment_volume(size, filled),
+        guides=guides,
     )

@@ -8,6 +8,9 @@ a node that has just split wait: their stress is not known any more. So do tets 
 it off. One crack begins at a time, since where stress is even all around is overloaded at once; those that are there
 all run.
 
+Where a tet is overloaded across a face of a crack guide rather than as a whole, a node of that face splits along the
+guide: the tets at the node go to the side of the guide that they are on.
+
 Source: Müller and Gross (2004), section 4, for the plane; Müller, McMillan, Dorsey and Jagnow (2001).
 """
 
@@ -17,10 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..mesh.node_splitting.minimum_fragment import leaves_small_fragment
 from ..mesh.node_splitting.plane_separation import FaceList, faces_between_sides
-from ..runtime.arrays import Bools, Floats
-from .piece_stress import PieceStress
+from ..runtime.arrays import Bools, Floats, Indices
+from .piece_stress import PieceStress, normal_stress
 
 BATCH_SHARE = 0.8
 
@@ -52,7 +56,7 @@ def crack_on(stress: PieceStress, load: float) -> CrackStep | None:
         if overload[row] < least:
             break
         is_begin = not bool(stress.is_tip[row].any())
-        if (is_begin and has_begun) or not splitter.split_at(row):
+        if (is_begin and has_begun) or not splitter.split_at(row, least):
             continue
         has_begun |= is_begin
         if first == 0.0:
@@ -76,36 +80,68 @@ class _Splitter:
         self.is_done = np.zeros(stress.solid.mesh.corner_count, bool)
         self.middles = stress.solid.mesh.corners.mean(axis=1)
 
-    def split_at(self, row: int) -> bool:
-        """Splits a node of a tet of the piece, if one can be split, and returns whether."""
+    def split_at(self, row: int, least: float) -> bool:
+        """Splits a node of a tet of the piece that is overloaded by at least so much, if one can be split.
+
+        Returns whether it did.
+        """
+        stress = self.stress
+        if self.is_done[stress.solid.mesh.tets[row, :4]].any():
+            return False
+        guided = stress.guided_overload[row]
+        face = int(guided.argmax())
+        if guided[face] >= max(least, stress.unguided_overload[row]) and self._split_along_guide(row, face):
+            return True
+        return bool(stress.unguided_overload[row] >= least) and self._split_by_stress(row)
+
+    def _split_along_guide(self, row: int, face: int) -> bool:
+        """Splits a node of a guided face."""
+        stress, body = self.stress, self.stress.cracked.body
+        assert body.guides is not None
+        nodes, tet = stress.solid.mesh.tets[row, :4], int(stress.tets[row])
+        at = FACE_CORNERS[face]
+        pull = normal_stress(stress.nodal, nodes[at], body.guides.normal[tet, face])
+        for corner in at[np.lexsort((-pull, ~stress.is_tip[row, at]))].tolist():
+            node = int(nodes[corner])
+            corners = self._corners_at(node)
+            height = body.guides.heights(tet, face, self.middles[corners >> 2])
+            if self._try_splitting(node, self._separated(corners, height, body.is_bonded | ~body.guides.is_guided)):
+                return True
+        return False
+
+    def _split_by_stress(self, row: int) -> bool:
+        """Splits a node by a plane normal to the largest principal stress."""
         stress = self.stress
         nodes, is_tip = stress.solid.mesh.tets[row, :4], stress.is_tip[row]
-        if self.is_done[nodes].any():
-            return False
         values, directions = stress.nodal
         for corner in np.lexsort((-values[nodes, 2], ~is_tip)).tolist():
             node = int(nodes[corner])
             normal = stress.mean[1][row, :, 2] if is_tip[corner] else directions[node, :, 2]
-            faces = self._separated(node, normal)
-            if faces is not None and self._try_parting(faces):
-                self.is_done[node] = True
+            corners = self._corners_at(node)
+            height = (self.middles[corners >> 2] - stress.solid.mesh.nodes[node]) @ normal
+            if self._try_splitting(node, self._separated(corners, height, stress.cracked.body.is_bonded)):
                 return True
         return False
 
-    def _separated(self, node: int, normal: Floats) -> FaceList | None:
-        corners = self.corners[self.corner_start[node] : self.corner_start[node + 1]]
-        rows = corners >> 2
-        height = (self.middles[rows] - self.stress.solid.mesh.nodes[node]) @ normal
-        body = self.stress.cracked.body
-        of_body = 4 * self.stress.tets[rows].astype(np.int64) + (corners & 3)
-        return faces_between_sides(of_body, height, body.neighbours, self.is_parted, body.is_bonded, ~body.is_breakable)
+    def _corners_at(self, node: int) -> Indices:
+        """Returns the corners of the tets of the piece at a node, (c,)."""
+        return self.corners[self.corner_start[node] : self.corner_start[node + 1]]
 
-    def _try_parting(self, faces: FaceList) -> bool:
-        """Parts tets across some faces, if no crumb comes of it, and returns whether it did."""
+    def _separated(self, corners: Indices, height: Floats, is_bonded: Bools) -> FaceList | None:
+        """Returns what lies between tets above a plane and those below it."""
+        body = self.stress.cracked.body
+        of_body = 4 * self.stress.tets[corners >> 2].astype(np.int64) + (corners & 3)
+        return faces_between_sides(of_body, height, body.neighbours, self.is_parted, is_bonded, ~body.is_breakable)
+
+    def _try_splitting(self, node: int, faces: FaceList | None) -> bool:
+        """Parts tets across some faces, if there are any and no crumb comes of it, and returns whether it did."""
+        if faces is None:
+            return False
         body = self.stress.cracked.body
         self.is_parted[faces] = True
         across, least = body.neighbours.tet, body.min_fragment_volume
         if not leaves_small_fragment(faces[0], across, self.is_parted, body.volume, least):
+            self.is_done[node] = True
             return True
         self.is_parted[faces] = False
         return False

@@ -4,6 +4,8 @@
 A tet cracks where the largest principal stress at one of its nodes, the mean over the tets there, is more than its
 strength. At a crack tip stress has no limit, and a mean says nothing: there the mean over the tet itself counts,
 against K_c / √h, as for soft bodies (`simulation/fracture/failure_criterion.py`).
+
+Across the faces of crack guides, the stress along the normal of the guide counts, against the strength there.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mechanics.elements.elastic_stress import principal_stresses
-from ..runtime.arrays import Bools, Floats, Indices, indices
+from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
+from ..runtime.arrays import Bools, Floats, Indices, floats, indices
 from .cracked_mesh import CrackedMesh
 from .elastic_solid import ElasticSolid
 from .inertia_relief import PlacedForces, balanced_load
@@ -75,14 +78,56 @@ class PieceStress:
 
     @functools.cached_property
     def overload(self) -> Floats:
-        """Stress over strength, (k,); 0 of tets whose stress tells nothing."""
-        body, at = self.cracked.body, self.tets
+        """Stress over strength where that is most, (k,); 0 of tets whose stress tells nothing."""
+        return floats(np.maximum(self.unguided_overload, self.guided_overload.max(axis=1)))
+
+    @functools.cached_property
+    def unguided_overload(self) -> Floats:
+        """The largest principal stress over strength, (k,)."""
         at_nodes = self.nodal[0][:, 2][self.solid.mesh.tets[:, :4]].max(axis=1)
-        has_tip = self.is_tip.any(axis=1)
-        stress = body.load_share[at] * np.where(has_tip, self.mean[0][:, 2], at_nodes)
+        ratio = self._over_strength(np.where(self._has_tip, self.mean[0][:, 2], at_nodes))
+        return floats(np.where(self.cracked.body.is_stress_checked[self.tets], ratio, 0.0))
+
+    @functools.cached_property
+    def guided_overload(self) -> Floats:
+        """Stress across the faces of crack guides over strength there, (k, 4); 0 of other faces, and of parted ones.
+
+        Tets with little in them count as others do: those at the surface are the last that a guided crack parts.
+        """
+        body, at = self.cracked.body, self.tets
+        out, guides = np.zeros((len(at), 4)), body.guides
+        if guides is None:
+            return out
+        row, face = np.nonzero(guides.is_guided[at] & ~self.cracked.is_parted[at] & body.is_breakable[at, None])
+        nodes = np.take_along_axis(self.solid.mesh.tets[row], FACE_CORNERS[face].astype(np.int32), axis=1)
+        normal = guides.normal[at[row], face]
+        at_nodes = normal_stress(self.nodal, nodes, normal[:, None]).max(axis=1)
+        in_tet = normal_stress(self.mean, row, normal)
+        stress = np.where(self._has_tip[row], in_tet, at_nodes)
+        out[row, face] = self._over_strength(stress, row) / guides.strength_share[at[row]]
+        return out
+
+    @functools.cached_property
+    def _has_tip(self) -> Bools:
+        return np.asarray(self.is_tip.any(axis=1))
+
+    def _over_strength(self, stress: Floats, rows: Indices | slice = slice(None)) -> Floats:
+        """Returns stresses [Pa] over the strength of tets, (r,); 0 where they push."""
+        body, at, has_tip = self.cracked.body, self.tets[rows], self._has_tip[rows]
         strength = np.where(has_tip, body.material.toughness / np.sqrt(body.size[at]), body.material.breaking_stress)
-        ratio = stress / (body.strength_share[at] * strength)
-        return np.where(body.is_stress_checked[at], np.maximum(ratio, 0.0), 0.0)
+        return floats(np.maximum(body.load_share[at] * stress / (body.strength_share[at] * strength), 0.0))
+
+
+def normal_stress(principal: tuple[Floats, Floats], which: Indices, normal: Floats) -> Floats:
+    """Returns nᵀ σ n [Pa], (…), of principal stresses and directions, (k, 3) and (k, 3, 3), for the rows `which`, (…).
+
+    Args:
+        principal: Values [Pa], and directions as columns.
+        which: Rows.
+        normal: n, unit vectors, (…, 3).
+    """
+    values, directions = principal[0][which], principal[1][which]
+    return floats(np.einsum("...k,...k->...", values, np.einsum("...i,...ik->...k", normal, directions) ** 2))
 
 
 def piece_mass(cracked: CrackedMesh, tets: Indices) -> RigidMass:

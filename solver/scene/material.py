@@ -9,10 +9,12 @@ from typing import Annotated
 import numpy as np
 
 from ..runtime.arrays import Floats, Indices
+from .crack_guide import CrackGuide
 from .serialisation.schema_constraints import OneOf, RowsOf, points, shape, shape_or_empty
 from .settings.fracture_settings import (
     BREAKING_STRESS,
     CRACK_ADVANCES,
+    GUIDE_STRENGTH,
     MOST_PIECES,
     MOST_SPLITS,
     SCATTER,
@@ -151,6 +153,8 @@ class Fracture:
         crack_advances: How many tets a crack may run through within a step; each takes the step again.
         most_splits: Nodes that may split in one pass of a step.
         most_pieces: Pieces that the body may fall into.
+        guides: Along which it is weaker; a sheet has none.
+        guide_strength: Strength along the guides over that of the body.
     """
 
     breaking_stress: Annotated[float, BREAKING_STRESS.limits] = BREAKING_STRESS.default
@@ -162,6 +166,8 @@ class Fracture:
     crack_advances: Annotated[int, CRACK_ADVANCES.limits] = CRACK_ADVANCES.default
     most_splits: Annotated[int, MOST_SPLITS.limits] = MOST_SPLITS.default
     most_pieces: Annotated[int, MOST_PIECES.limits] = MOST_PIECES.default
+    guides: tuple[CrackGuide, ...] = ()
+    guide_strength: Annotated[float, GUIDE_STRENGTH.limits] = GUIDE_STRENGTH.default
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mesh.geometry.segment_surface_crossings import find_crossings
+from ...mesh.geometry.segment_surface_crossings import segments_crossing
 from ...mesh.geometry.triangle_bvh import Bvh, build_bvh
 from ...runtime.arrays import Bools, Floats, floats
-from ...runtime.jit import kernel
-from ...runtime.threads.thread_pool import run_in_chunks
 from ...scene.contact import Collider
 from ...scene.tracks import TrackReader
 
@@ -59,26 +57,3 @@ def visibility(
     for absorber in absorbers:
         seen[absorber.is_hidden(tracks, time, points, sources)] *= 1.0 - absorber.collider.absorption
     return seen
-
-
-def segments_crossing(bvh: Bvh, begin: Floats, end: Floats) -> Bools:
-    """Returns which segments from `begin` to `end`, (n, 3) each, cross a triangle, (n,)."""
-    crossing = np.zeros(len(begin), bool)
-
-    def work(part: slice) -> None:
-        mark_crossing(bvh.boxes, bvh.tree, bvh.corners, begin[part], end[part], crossing[part])
-
-    run_in_chunks(len(begin), work)
-    return crossing
-
-
-@kernel()
-def mark_crossing(boxes, tree, corners, begin, end, crossing):
-    """Marks the segments that cross a triangle, (n,); the first three are of a `Bvh`."""
-    at, lean = np.empty(1), np.empty(1)
-    for i in range(len(begin)):
-        way_x, way_y, way_z = end[i, 0] - begin[i, 0], end[i, 1] - begin[i, 1], end[i, 2] - begin[i, 2]
-        found = find_crossings(
-            boxes, tree, corners, begin[i, 0], begin[i, 1], begin[i, 2], way_x, way_y, way_z, at, lean
-        )
-        crossing[i] = found > 0

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a segment crosses the triangles of a surface, and how steeply."""
+"""Where a segment crosses the triangles of a surface, how steeply, and which segments do."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
+from ...runtime.threads.thread_pool import run_in_chunks
+from .triangle_bvh import Bvh
 
 # Crossings this far beyond the segment's ends count: lattice points may lie on the surface.
 END_TOLERANCE = 1.0e-9
@@ -79,3 +84,26 @@ def cross_triangle(corners, t, x, y, z, dx, dy, dz):
     if not (a >= 0.0 and b >= 0.0 and a + b <= 1.0):
         return 0.0, 0.0
     return s, slope / math.sqrt((nx * nx + ny * ny + nz * nz) * (dx * dx + dy * dy + dz * dz))
+
+
+def segments_crossing(bvh: Bvh, begin: Floats, end: Floats) -> Bools:
+    """Returns which segments from `begin` to `end`, (n, 3) each, cross a triangle, (n,)."""
+    crossing = np.zeros(len(begin), bool)
+
+    def work(part: slice) -> None:
+        mark_crossing(bvh.boxes, bvh.tree, bvh.corners, begin[part], end[part], crossing[part])
+
+    run_in_chunks(len(begin), work)
+    return crossing
+
+
+@kernel()
+def mark_crossing(boxes, tree, corners, begin, end, crossing):
+    """Marks the segments that cross a triangle, (n,); the first three are of a `Bvh`."""
+    at, lean = np.empty(1), np.empty(1)
+    for i in range(len(begin)):
+        way_x, way_y, way_z = end[i, 0] - begin[i, 0], end[i, 1] - begin[i, 1], end[i, 2] - begin[i, 2]
+        found = find_crossings(
+            boxes, tree, corners, begin[i, 0], begin[i, 1], begin[i, 2], way_x, way_y, way_z, at, lean
+        )
+        crossing[i] = found > 0

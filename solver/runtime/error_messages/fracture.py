@@ -11,6 +11,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         'All of "{name}" is unbreakable.',
         "Remove vertices from its Unbreakable Group, or turn Fracture off.",
     ),
+    "crack-guides-elsewhere": (
+        'No crack guide of "{name}" runs between its tets: {guides}.',
+        "Move the guides into the body, make its tets smaller, or clear Crack Guide and Guide Collection.",
+    ),
     "pieces-at-limit": (
         '"{name}" reached its limit of {count} pieces at frame {frame} and breaks no further.',
         "Raise Max Pieces, or Breaking Stress.",

@@ -53,6 +53,8 @@ def drop_unused_fields_of_scene(scene: Scene, tree: dict[str, Any], arrays: dict
     drop_unused_fields_of_colliders(scene.colliders, tree["colliders"], arrays)
     drop_later_defaults(scene, tree, arrays)
     for own in tree["bodies"]:
+        if own["fracture"] is not None and not own["fracture"]["guides"]:
+            del own["fracture"]["guides"]  # earlier bakes did not have it
         for name in ("material_paint", "rest_scale", "sheet"):
             if not own[name]:
                 del own[name]

@@ -4,12 +4,28 @@
 from __future__ import annotations
 
 from ..serialisation.schema_constraints import at_least, closed_range, greater_than, right_open_range
-from .setting import CHOICES, MATERIAL, UNBOUNDED, Choice, Setting, When, integer, paint, switch, weight_group
+from .setting import (
+    CHOICES,
+    COLLECTION,
+    FIELD_DEFAULT,
+    MATERIAL,
+    OBJECT,
+    UNBOUNDED,
+    Choice,
+    Setting,
+    When,
+    integer,
+    paint,
+    switch,
+    weight_group,
+)
 
 MAX_SEED = 2**31 - 1
 MAX_CRACK_ADVANCES = 100
 NEW_BODY_CRACK_ADVANCES = 8
 IS_BREAKABLE = When("use_fracture", (True,))
+# sheets tear along the edges of their faces, which guides do not know
+MAY_BE_GUIDED = (IS_BREAKABLE, When("method", ("SMOOTH", "ROBUST", "ADAPTIVE", "GIVEN")))
 
 USE_FRACTURE = switch(
     "use_fracture",
@@ -97,6 +113,38 @@ CRACK_ADVANCES = integer(
     field="Fracture.crack_advances",
     since="0.3",
 )
+CRACK_GUIDE = Setting(
+    "crack_guide",
+    "Crack Guide",
+    "Mesh or curve, as it is at the Rest Frame, along which the body is weaker. Across open meshes, around what closed "
+    "meshes enclose, and below curves on the surface",
+    OBJECT,
+    None,
+    when=MAY_BE_GUIDED,
+    since="0.3",
+)
+CRACK_GUIDES = Setting(
+    "crack_guides",
+    "Guide Collection",
+    "Meshes and curves along which the body is weaker, such as the pieces that Cell Fracture makes",
+    COLLECTION,
+    None,
+    when=MAY_BE_GUIDED,
+    since="0.3",
+)
+GUIDE_STRENGTH = Setting(
+    "guide_strength",
+    "Guide Strength",
+    "Strength along the crack guides, of that of the body. 1: guides have no effect",
+    default=0.1,
+    limits=closed_range(0.001, 1.0, "Guide Strength"),
+    precision=2,
+    is_share=True,
+    when=MAY_BE_GUIDED,
+    field="Fracture.guide_strength",
+    otherwise=FIELD_DEFAULT,
+    since="0.3",
+)
 MOST_SPLITS = integer(
     "most_splits",
     "Max Splits Per Step",
@@ -129,6 +177,9 @@ FRACTURE_SETTINGS = (
     STRENGTH_GROUP,
     UNBREAKABLE_GROUP,
     CRACK_ADVANCES,
+    CRACK_GUIDE,
+    CRACK_GUIDES,
+    GUIDE_STRENGTH,
     MOST_SPLITS,
     MOST_PIECES,
 )

@@ -136,7 +136,7 @@ def safe_force(body: BrittleBody, tets: Indices) -> float:
     if not len(checked):
         return math.inf
     size = float(body.size[tets].min())
-    strength = body.material.breaking_stress * float(body.strength_share[checked].min())
+    strength = body.material.breaking_stress * float(body.weakest_share[checked].min())
     return SAFE_BENDING_SHARE * strength * size**3 / max(extent(body, tets), size)
 
 

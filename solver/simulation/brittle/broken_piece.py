@@ -63,5 +63,6 @@ def piece_alone(body: BodyInPieces, piece: int) -> CrackedMesh:
         volume=whole.volume[tets],
         neighbours=neighbours,
         is_bonded=whole.is_bonded[tets] & is_inner,
+        guides=None if whole.guides is None else whole.guides.of_tets(tets),
     )
     return CrackedMesh(alone, body.cracked.is_parted[tets] & is_inner)

@@ -119,7 +119,9 @@ def start_whole(fine: AssembledScene) -> AssembledScene:
             breakable.breaking_stress,
             breakable.toughness,
         )
-        made = brittle_body(mesh, material, fine.fracture.strength_share[own], fine.fracture.is_breakable[own])
+        fracture = fine.fracture
+        guides = fracture.guides and fracture.guides.of_tets(np.arange(own.start, own.stop, dtype=np.int32))
+        made = brittle_body(mesh, material, fracture.strength_share[own], fracture.is_breakable[own], guides)
         bodies.append(BodyInPieces(breakable.number, breakable.key, breakable.name, mesh.report, whole_mesh(made)))
     surfaces = tuple(HitSurface(surface) for surface in inputs.surfaces)
     return scene_in_pieces(PiecesOfScene(fine, tuple(bodies), surfaces, _collider_surfaces(fine, inputs.scene)))

@@ -113,7 +113,7 @@ def _evaluate_overload(
         fracture.is_breakable,
         fracture.is_stress_checked,
         fracture.load_share,
-        fracture.strength_share,
+        fracture.weakest_share,
         fracture.size,
     )
     limits = (
@@ -166,6 +166,7 @@ def _make_splitter(fracture: FractureBodies, model: Model, state: State, is_fixe
         fracture.is_bonded,
         fracture.is_at_node,
         fracture.material,
+        fracture.guides,
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,16 +14,18 @@ from ...mechanics.state import State
 from ...mechanics.state_fields import CRACK_TIP_FIELD, DAMAGE_FIELD, LARGEST_STRESS_FIELD
 from ...mesh.geometry.triangle_surface import Surface
 from ...mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from ...mesh.node_splitting.guided_faces import GuidedFaces, no_guided_faces
 from ...mesh.node_splitting.minimum_fragment import MAX_THRESHOLD_SHARE, min_fragment_volume
 from ...mesh.node_splitting.node_duplication import NO_LINKS
 from ...mesh.tet_mesh import TetMesh
 from ...mesh.tet_paint_values import extrapolate_to_tets
-from ...runtime.arrays import Bools, Floats, Indices, floats
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...runtime.counter_rng import uniform
 from ...runtime.errors import BadInput
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from .crack_contact_points import FracturePoints, find_fracture_points
+from .crack_guides import find_guided_faces
 from .reentrant_edges import notch_nodes
 from .sheet_adjacency import SheetAdjacency, sheet_adjacency
 
@@ -101,6 +104,7 @@ class FractureBodies:
             do triangles by their last corner, which is the one before it.
         is_notch: Which nodes of the whole bodies are at notches, (n,).
         points: Where broken faces get contact points.
+        guides: Faces along which they are weaker; None: there are none.
     """
 
     bodies: tuple[BreakableBody, ...]
@@ -116,6 +120,12 @@ class FractureBodies:
     is_at_node: Bools
     is_notch: Bools
     points: FracturePoints
+    guides: GuidedFaces | None = None
+
+    @functools.cached_property
+    def weakest_share(self) -> Floats:
+        """Strength of the tets over the breaking stress where they are weakest, along guides, (m,)."""
+        return self.strength_share if self.guides is None else floats(self.strength_share * self.guides.strength_share)
 
     def begin(self, state: State, body_count: int) -> None:
         """Writes the first values of its fields into a state."""
@@ -173,7 +183,9 @@ def make_fracture(
         _add_sheet_edges(made, body, part, neighbours, together)
     bearing = load_shares(model.tets, fill)
     points = find_fracture_points(scene, meshes, model, surfaces, gravity)
+    guides = _guided_faces(scene, meshes, model, surfaces, neighbours, together)
     return FractureBodies(
+        guides=guides,
         bodies=tuple(bodies),
         is_breakable=is_breakable,
         is_stress_checked=bearing >= MIN_LOAD_SHARE,
@@ -188,6 +200,28 @@ def make_fracture(
         is_notch=is_notch,
         points=points,
     )
+
+
+def _guided_faces(
+    scene: Scene,
+    meshes: Sequence[TetMesh],
+    model: Model,
+    surfaces: Sequence[Surface],
+    neighbours: FaceAdjacency,
+    is_bonded: Bools,
+) -> GuidedFaces | None:
+    """Returns the faces of all tets along which crack guides make bodies weaker; None: there are no guides."""
+    guided = None
+    for body, mesh, part, surface in zip(scene.bodies, meshes, model.bodies, surfaces, strict=True):
+        if body.fracture is None or body.is_sheet or not body.fracture.guides:
+            continue
+        across = neighbours.tet[part.tets]
+        across = indices(np.where(across >= 0, across - part.tets.start, -1))
+        own = find_guided_faces(body, mesh, surface, across, is_bonded[part.tets])
+        guided = guided or no_guided_faces(model.tet_count)
+        for name in ("is_guided", "normal", "offset", "strength_share"):
+            getattr(guided, name)[part.tets] = getattr(own, name)
+    return guided
 
 
 def _breakable(body: Body, number: int, tet_size: float, least: float) -> BreakableBody:
