@@ -196,12 +196,8 @@ def test_what_a_brittle_body_cannot_do_is_told_with_its_name(change: dict[str, A
 
 def test_brittle_bodies_are_refused_where_they_cannot_be_by_name() -> None:
     scene = dropped_slab(1.0)
-    exact = replace(scene, settings=replace(scene.settings, contact="exact"))
     soft = rigid_box((0.1, 0.1, 0.1), (1.0, 0.0, 1.0), key="soft", meshing=Meshing("robust"), fracture=Fracture())
-    for wrong, kind in (
-        (exact, "exact-contact-without"),
-        (replace(scene, bodies=(*scene.bodies, soft)), "brittle-beside"),
-    ):
+    for wrong, kind in ((replace(scene, bodies=(*scene.bodies, soft)), "brittle-beside"),):
         with pytest.raises(BadInput) as caught:
             Simulation(wrong)
         assert caught.value.kind == kind and '"Glass"' in caught.value.sentence

@@ -132,7 +132,6 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
         ({"meshing": Meshing("sheet"), "sheet": Sheet(strands=[[0, 1]])}, "strings"),
         ({"meshing": Meshing("sheet"), "seams": Seams([[0, 1]])}, "seams"),
         ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),
-        ({"meshing": Meshing("rigid"), "fracture": Fracture()}, "the Type Brittle"),
         ({"core": Core()}, "a rigid core"),
         ({"bindings": (BodyBinding("upper"),)}, "exact attachments"),
     ],

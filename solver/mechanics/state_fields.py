@@ -58,11 +58,12 @@ CHAMBER_FIELD = "pressure.{key}"  # `ChamberMotion` of each sealed chamber of a 
 # contact/detection/persistent_contacts.py
 CONTACT_PREFIX = "contact."  # contacts that pushed at the end of the step, a field for each of their attributes
 # contact/exact/friction.py
-EXACT_PAIR_FIELD = CONTACT_PREFIX + "exact.pair"  # `RememberedShear.key`, as two numbers, (k, 2)
-EXACT_SHEAR_FIELD = CONTACT_PREFIX + "exact.shear"  # and its `shear` [m], (k, 3)
+EXACT_PREFIX = CONTACT_PREFIX + "exact."  # what Exact contact remembers
+EXACT_PAIR_FIELD = EXACT_PREFIX + "pair"  # `RememberedShear.key`, as two numbers, (k, 2)
+EXACT_SHEAR_FIELD = EXACT_PREFIX + "shear"  # and its `shear` [m], (k, 3)
 # contact/exact/excluded_features.py
-EXACT_EXCLUDED_POINTS_FIELD = CONTACT_PREFIX + "exact.excluded.points"  # `ExcludedFeatures.points`, (k,)
-EXACT_EXCLUDED_EDGES_FIELD = CONTACT_PREFIX + "exact.excluded.edges"  # and its `edges`, (m,)
+EXACT_EXCLUDED_POINTS_FIELD = EXACT_PREFIX + "excluded.points"  # `ExcludedFeatures.points`, (k,)
+EXACT_EXCLUDED_EDGES_FIELD = EXACT_PREFIX + "excluded.edges"  # and its `edges`, (m,)
 # contact/surface_detail/particles.py
 DETAIL_PREFIX = "detail."
 DETAIL_FIELD = DETAIL_PREFIX + "{key}.{name}"  # of particles that are dented or pushed; frames have them, too

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..runtime.errors import BadInput
-from .brittle_validation import is_brittle
 from .formulation import FormulationSettings
 from .scene import EXACT_CONTACT, Body, Scene
 from .settings.sheet_settings import SHEET_POINTS, SHEET_T_JUNCTIONS
@@ -31,8 +30,6 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield from _unsupported_features_of_sheet(body)
     if body.fracture is not None and body.is_sheet:
         yield "Fracture of a sheet"
-    if is_brittle(body):
-        yield "the Type Brittle"
     if body.core is not None:
         yield "a rigid core"
     if body.bindings or any(each.binds_nodes for each in body.attachments):

@@ -112,9 +112,9 @@ def take_step(
     for feature in simulation.built.features:
         feature.after_part(attempt.model, simulation.state, attempt.contacts)
     if simulation.built.pieces is not None and attempt.contacts is not None:
-        from .brittle.step_contacts import PartContacts
+        from .brittle.step_contacts import FastPartContacts
 
-        simulation.part_contacts.append(PartContacts(attempt.contacts, attempt.before.v, attempt.gravity))
+        simulation.part_contacts.append(FastPartContacts(attempt.contacts, attempt.before.v, attempt.gravity))
     return replace(report, halvings=part.halvings), attempt.bounds.is_fixed
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from ...mechanics.model import Model
 from ...mechanics.submodel import make_submodel
@@ -30,20 +32,20 @@ def energy_bodies(model: Model, dt: float) -> FleshGroup | None:
         model: The bodies.
         dt: Δt of a step [s].
     """
-    first = {int(core.nodes[0]) for core in model.cores if core.is_whole}
-    rigid = [number for number, body in enumerate(model.bodies) if body.nodes.start in first]
-    own = sorted({*rigid, *(number for number, method in enumerate(model.methods) if method.name == GREEN)})
+    cores = [core for core in model.cores if core.is_whole]
+    starts = np.array([body.nodes.start for body in model.bodies])
+    rigid = {int(np.searchsorted(starts, core.nodes[0], side="right")) - 1 for core in cores}
+    own = sorted(rigid.union(number for number, method in enumerate(model.methods) if method.name == GREEN))
     if not own:
         return None
     part = make_submodel(model, own)
     law = hyperelastic(part.model, "stvk", None)
     mu, lam = law.mu.copy(), law.lam.copy()
-    for number in rigid:
-        body = part.model.bodies[own.index(number)]
-        nodes = part.model.X[body.nodes]
-        inertia = float((part.model.mass[body.nodes, None] * (nodes - nodes.mean(axis=0)) ** 2).sum())
-        mu[body.tets] = inertia / (STRAIN_PER_STEP * dt * dt * part.model.volume[body.tets])
-        lam[body.tets] = 0.0
+    for core in cores:  # one of a rigid body, one of each piece of a brittle one
+        nodes, tets = model.X[core.nodes], np.searchsorted(part.tets, core.tets)
+        inertia = float((model.mass[core.nodes, None] * (nodes - nodes.mean(axis=0)) ** 2).sum())
+        mu[tets] = inertia / (STRAIN_PER_STEP * dt * dt * part.model.volume[tets])
+        lam[tets] = 0.0
     return FleshGroup(part, replace(law, mu=mu, lam=lam), tuple(model.bodies[number].key for number in own))
 
 

@@ -101,7 +101,8 @@ def _break_piece(
     for points in meeting_points(touching, at_rest, which_side, hit_reach(alone.body)):
         others = tuple(sides[point.other].island for point in points)
         # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to
-        is_free = max(others) < 0
+        # by Exact contact it must stay where nothing intersects
+        is_free = max(others) < 0 and built.exact_contact is None
         x = moved_freely(model, start, nodes, pull, min(point.time for point in points)) if is_free else None
         moves = island_motion(model, start, state, island, x)
         R, t = rest_pose(model, moves.x, nodes)

@@ -165,8 +165,10 @@ def set_motions(simulation: SimulatedScene, before: AssembledScene, motions: Mot
     state, model = simulation.state, simulation.built.model
     wanted, is_included = state.v.copy(), np.zeros(len(state.v), bool)
     for each in motions.apart:
-        for piece, motion, own in _new_pieces(simulation, each):
-            wanted[own] = motion.velocity + np.cross(motion.angular_velocity, state.x[own] - piece.centre)
+        for _, motion, own in _new_pieces(simulation, each):
+            # where its nodes are: those of an affine body are strained a little, and momentum has to stay
+            centre = model.mass[own] @ state.x[own] / model.mass[own].sum()
+            wanted[own] = motion.velocity + np.cross(motion.angular_velocity, state.x[own] - centre)
     for island, change in motions.changes.items():
         nodes = _present_nodes(simulation, before, island, motions.apart)
         wanted[nodes] += change.velocities(state.x[nodes])

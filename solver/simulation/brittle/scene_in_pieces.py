@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,16 +23,17 @@ from ...contact.colliders.collider_narrow_phase import SOLID
 from ...contact.colliders.rigid_colliders import posed_collider
 from ...contact.detection.contact_sample_points import ContactPoints
 from ...contact.detection.surface_materials import ContactMaterials
+from ...integrators.exact_contact.energy_bodies import energy_bodies
 from ...linalg.block_pattern_kernel import compiled_block_pattern
 from ...mechanics.model import Model
 from ...mechanics.state import State
-from ...mechanics.state_fields import PARTED_FIELD
+from ...mechanics.state_fields import EXACT_PREFIX, PARTED_FIELD
 from ...mechanics.topology_state import Topology
 from ...mesh.embedding import Binding
 from ...mesh.geometry.triangle_surface import Surface
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.brittle_validation import is_brittle
-from ...scene.scene import Scene
+from ...scene.scene import EXACT_CONTACT, Scene
 from ..assemble_bodies import build_features, initial_model, initial_state, with_ignored_bodies
 from ..assembled_scene import AssembledScene
 from ..features.feature import BodyNumbers, BuildInputs
@@ -40,6 +42,9 @@ from ..fracture_topology import SplitScene, split_scene
 from .body_in_pieces import BodyInPieces
 from .hit_surface import HitSurface
 from .piece_contacts import contact_stiffnesses
+
+if TYPE_CHECKING:  # few scenes have Exact contact
+    from ..exact_contact.exact_surfaces import ExactSurfaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +205,8 @@ def scene_in_pieces(pieces: PiecesOfScene) -> AssembledScene:
     build_features(now)
     forces = make_forces(now)
     built = fine.with_tets(now, colliders, materials, forces)
-    return replace(built, crack_point_rows=present.crack_point_rows, pieces=pieces)
+    exact = places.moved_exact_surfaces(present.exact_contact, pieces.whole, scene)
+    return replace(built, crack_point_rows=present.crack_point_rows, pieces=pieces, exact_contact=exact)
 
 
 def _without_fracture(scene: Scene) -> Scene:
@@ -233,6 +239,12 @@ def _with_cores(model: Model, bodies: Sequence[BodyInPieces]) -> Model:
 def _initial_state(inputs: BuildInputs, model: Model, pieces: PiecesOfScene) -> State:
     """Returns the first frame, with the cracks that there are."""
     state = initial_state(inputs.scene, model)
+    if inputs.scene.settings.contact == EXACT_CONTACT:  # what touches was moved apart, and some is not kept apart
+        moved = inputs.state.x - initial_state(inputs.scene, inputs.model).x
+        for now, fine in zip(model.bodies, inputs.model.bodies, strict=True):
+            state.x[now.nodes] += moved[fine.nodes.start]
+        kept = {name: values for name, values in inputs.state.fields.items() if name.startswith(EXACT_PREFIX)}
+        state.fields.update(kept)
     for body in pieces.bodies:
         state.fields[PARTED_FIELD.format(key=body.key)] = body.cracked.is_parted.astype(np.uint8)
     return state
@@ -275,6 +287,37 @@ class _PieceMap:
         """Returns contact points in the present tets."""
         tet, weights = self.points(points.tet, points.weights)
         return replace(points, tet=tet, weights=weights, distance_bounds={})
+
+    def moved_exact_surfaces(
+        self, exact: ExactSurfaces | None, whole: AssembledScene | None, scene: Scene
+    ) -> ExactSurfaces | None:
+        """Returns what Exact contact keeps apart, bound to the present tets.
+
+        Args:
+            exact: Bound to all tets; None: the scene has Fast contact.
+            whole: The scene while nothing had broken, whose barrier stays; None: it is this one.
+            scene: The scene.
+        """
+        if exact is None:
+            return None
+        from ..exact_contact.exact_surfaces import contact_stiffness
+
+        bound, is_body = exact.bound, exact.bound.tet >= 0
+        tet, weights = bound.tet.copy(), bound.weights.copy()
+        tet[is_body], weights[is_body] = self.points(bound.tet[is_body], bound.weights[is_body])
+        nodes = indices(np.where(is_body[:, None], self.model.tets[np.maximum(tet, 0)], -1), -1, 4)
+        options = exact.options
+        if whole is not None and whole.exact_contact is not None:
+            options = whole.exact_contact.options
+        else:
+            stiffness = contact_stiffness(scene, self.model)
+            options = replace(options, barrier=options.barrier._replace(stiffness=stiffness))
+        return replace(
+            exact,
+            bound=replace(bound, tet=tet, nodes=nodes, weights=weights),
+            options=options,
+            energy_bodies=energy_bodies(self.model, exact.dt),
+        )
 
     def moved_materials(self, materials: ContactMaterials | None) -> ContactMaterials | None:
         """Returns the surfaces at which bodies touch each other, bound to the present tets."""

@@ -11,7 +11,9 @@ Pieces of one body do not hit each other: what presses on one across a crack is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -22,9 +24,24 @@ from ...mechanics.model import Model
 from ...runtime.arrays import Floats, Indices, floats, indices
 
 
+class PartContacts(Protocol):
+    """The contacts of a step or of a part of one, of either kind."""
+
+    @property
+    def dt(self) -> float:
+        """Its Δt [s]."""
+
+    @property
+    def gravity(self) -> Floats:
+        """The vector g [m/s²], (3,)."""
+
+    def contacts_of(self, model: Model, begin: float) -> StepContacts:
+        """Returns the contacts of a part that began so long after the step did [s]."""
+
+
 @dataclass(frozen=True, eq=False)
-class PartContacts:
-    """The contacts of a step or of a part of one.
+class FastPartContacts:
+    """The contacts of a step with Fast contact or of a part of one.
 
     Attributes:
         contacts: At its end.
@@ -35,6 +52,15 @@ class PartContacts:
     contacts: ContactStep
     v: Floats
     gravity: Floats
+
+    @property
+    def dt(self) -> float:
+        """Its Δt [s]."""
+        return self.contacts.dt
+
+    def contacts_of(self, model: Model, begin: float) -> StepContacts:
+        """Returns the contacts of a part that began so long after the step did [s]."""
+        return _contacts_of_part(model, self, begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +137,10 @@ class ContactsOfIsland:
         return floats((self.place - t) @ R)
 
 
-def step_contacts(model: Model, parts: list[PartContacts]) -> StepContacts:
+def step_contacts(model: Model, parts: Sequence[PartContacts]) -> StepContacts:
     """Returns the contacts of all parts of a step."""
-    begins = np.cumsum([0.0, *(part.contacts.dt for part in parts)], dtype=np.float64)
-    made = [_contacts_of_part(model, part, float(begin)) for part, begin in zip(parts, begins[:-1], strict=True)]
+    begins = np.cumsum([0.0, *(part.dt for part in parts)], dtype=np.float64)
+    made = [part.contacts_of(model, float(begin)) for part, begin in zip(parts, begins[:-1], strict=True)]
     return StepContacts(
         island=indices(np.concatenate([each.island for each in made]), -1, 2),
         other=tuple(key for each in made for key in each.other),
@@ -127,7 +153,7 @@ def step_contacts(model: Model, parts: list[PartContacts]) -> StepContacts:
     )
 
 
-def _contacts_of_part(model: Model, part: PartContacts, begin: float) -> StepContacts:
+def _contacts_of_part(model: Model, part: FastPartContacts, begin: float) -> StepContacts:
     """Returns the contacts of a part that began so long after the step did [s]."""
     contacts, loads = part.contacts, contact_loads(part.contacts)
     active = np.flatnonzero(contacts.was_active)
@@ -149,13 +175,11 @@ def _contacts_of_part(model: Model, part: PartContacts, begin: float) -> StepCon
     scale = model.gravity_scale[own] - np.where(is_pair, model.gravity_scale[other], 0.0)
     pull = -scale * (normal @ part.gravity)
     gap = np.maximum(contacts.contact_set.gap[active], 0.0)
-    touching = np.sqrt(np.maximum(speed * np.abs(speed) + 2.0 * pull * gap, 0.0))
-    touching = np.clip(touching, speed, np.maximum(speed, speed + pull * contacts.dt))
-    fall = np.divide(touching - speed, pull, out=np.zeros_like(speed), where=pull > 0.0)
+    touching, fall = touching_speeds(speed, pull, gap, contacts.dt)
     starts = np.array([body.nodes.start for body in model.bodies])
     body, other_body = (np.searchsorted(starts, nodes, side="right") for nodes in (own, other))
     touching[is_pair & (body == other_body)] = 0.0
-    names = loads.names
+    names, dt = loads.names, contacts.dt
     return StepContacts(
         indices(island, -1, 2),
         tuple(names[number] for number in loads.other.tolist()),
@@ -163,6 +187,20 @@ def _contacts_of_part(model: Model, part: PartContacts, begin: float) -> StepCon
         normal,
         contacts.dt * loads.forces,
         touching,
-        np.clip(begin + fall, 0.0, begin + contacts.dt),
-        floats(begin + np.minimum(2.0 * gap / np.maximum(speed + touching, 1e-300), contacts.dt)),
+        np.clip(begin + fall, 0.0, begin + dt),
+        floats(begin + np.minimum(2.0 * gap / np.maximum(speed + touching, 1e-300), dt)),
     )
+
+
+def touching_speeds(speed: Floats, pull: Floats, gap: Floats, dt: float) -> tuple[Floats, Floats]:
+    """Returns the speeds at which bodies touch [m/s], and for how long gravity has pulled by then [s], (c,) each.
+
+    Args:
+        speed: At the start of a step [m/s], (c,).
+        pull: By which gravity makes them faster [m/s²], (c,).
+        gap: Their way until they touch [m], (c,).
+        dt: Δt of the step [s].
+    """
+    touching = np.sqrt(np.maximum(speed * np.abs(speed) + 2.0 * pull * gap, 0.0))
+    touching = np.clip(touching, speed, np.maximum(speed, speed + pull * dt))
+    return touching, np.divide(touching - speed, pull, out=np.zeros_like(speed), where=pull > 0.0)

@@ -47,6 +47,13 @@ def switch_pieces(simulation: SimulatedScene, is_parted: Mapping[int, Bools]) ->
         elif name.startswith(TET_FIELDS):
             state.fields[name] = values[tet]
     simulation.held_nodes = None
+    exact, exact_before = built.exact_contact, before.exact_contact
+    if exact is not None and exact_before is not None:
+        from ..exact_contact.exact_topology import carry_over
+
+        simulation.built = replace(built, initial=before.initial)
+        carry_over(exact_before, exact, state, simulation.tracks)
+        return
     memory = remapped_contacts(PersistentContacts.from_state(state), before, built)
     simulation.built = replace(built, initial=before.initial)
     if built.contact_materials is not None:

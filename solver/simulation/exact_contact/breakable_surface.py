@@ -97,20 +97,29 @@ def part_of_tets(fragments: FragmentSurfaces, number: int, parted: PartedTets, r
 def _open_corners(
     fragments: FragmentSurfaces, number: int, parted: PartedTets, found: PresentSurface
 ) -> tuple[Indices, Floats]:
-    """Returns vertices where faces of cracks are apart from their other side, (c,), and their normals, (c, 3)."""
+    """Returns vertices where faces of cracks are apart from their other side, (c,), and normals of faces there, (c, 3).
+
+    Those of outer faces are among them: what goes back may not come out of these instead.
+    """
     first = fragments.model.bodies[number].tets.start
     faces = fragments.surfaces.surfaces.triangles_of(number)
     tet, face = np.divmod(found.triangle_key - (faces.stop - faces.start), 4)
     tet += first
     is_crack = parted.is_parted[tet, face]
-    tet, face, triangles = tet[is_crack], face[is_crack], found.triangles[is_crack]
+    outer, triangles = found.triangles[~is_crack], found.triangles[is_crack]
+    tet, face = tet[is_crack], face[is_crack]
     at = FACE_CORNERS[face]
     across = fragments.neighbours.twin[tet[:, None], face[:, None], at]
     is_open = parted.tets.ravel()[across] != parted.tets[tet[:, None], at]
+    goes_back = np.zeros(len(found.rest), bool)
+    goes_back[triangles[is_open]] = True
+    triangles, is_meant = np.concatenate([triangles, outer]), np.concatenate([is_open, goes_back[outer]])
     corners = found.rest[triangles]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normal /= np.linalg.norm(normal, axis=1)[:, None]
-    return triangles[is_open], floats(np.repeat(normal[:, None], 3, axis=1)[is_open], -1, 3)
+    length = np.linalg.norm(normal, axis=1)[:, None]
+    is_meant &= length > 0.0
+    normal /= np.where(length > 0.0, length, 1.0)
+    return triangles[is_meant], floats(np.repeat(normal[:, None], 3, axis=1)[is_meant], -1, 3)
 
 
 def inward(rest: Floats, vertex: Indices, normal: Floats) -> Floats:

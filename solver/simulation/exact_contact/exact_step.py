@@ -69,7 +69,7 @@ def take_exact_step(
             tuple(each for each in bounds.surface_potentials if each.active),
         ),
     )
-    remembered = RememberedShear.from_state(state)
+    remembered, before = RememberedShear.from_state(state), state.view()
     report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered, excluded)
     if not np.isfinite(state.v).all():
         raise SolveFailed("solve-not-finite", time=part.end)
@@ -79,6 +79,11 @@ def take_exact_step(
     let_in = report.excluded.without(surfaces.first_excluded)
     loads = exact_contact_loads(report.forces, y, bound.mesh, surfaces.keys)
     simulation.exact_contact = ExactContactResult(loads, excluded_places(let_in, y, bound.mesh))
+    if built.pieces is not None:
+        from ..brittle.exact_part_contacts import ExactPartContacts
+
+        pushed = ExactPartContacts(report.forces, bound, motion, before, state.view(), surfaces.keys, part.dt, gravity)
+        simulation.part_contacts.append(pushed)
     origins = surfaces.collider_origins(tracks, part.end)
     end_forces(simulation, model, part)
     for feature in built.features:

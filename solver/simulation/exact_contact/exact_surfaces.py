@@ -191,7 +191,7 @@ def make_exact_surfaces(
     mesh = replace(mesh, thickness=np.array(thickness)[as_whose])
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
     bound = BoundSurfaces(mesh, tet, nodes, weights, _friction(scene, others)[np.ix_(as_whose, as_whose)])
-    barrier = ContactBarrier(LOGARITHMIC, gap, _stiffness(scene, model))
+    barrier = ContactBarrier(LOGARITHMIC, gap, contact_stiffness(scene, model))
     return ExactSurfaces(
         bound=bound,
         options=ExactContactOptions(barrier, SafeDistance(0.0, KEPT_SHARE), TOLERANCE_SHARE * gap),
@@ -307,7 +307,7 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
     return gap
 
 
-def _stiffness(scene: Scene, model: Model) -> float:
+def contact_stiffness(scene: Scene, model: Model) -> float:
     """Returns κ [Pa]: Young's modulus of the softest tets, or that of sheets and rigid bodies, if greater.
 
     The latter is that of their inertia (`inertial_contact_modulus.py`), and low: a sheet between others is pressed by
