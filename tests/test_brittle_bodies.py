@@ -183,7 +183,13 @@ def test_the_mesh_of_a_bake_comes_apart_as_the_pieces_do(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "change",
-    [{"core": Core()}, {"pinned": [0]}, {"simulated_scale": 2.0}, {"attributes": ("stress",)}, {"animated": True}],
+    [
+        {"core": Core()},
+        {"pinned": [0], "pin_weights": [0.5]},
+        {"simulated_scale": 2.0},
+        {"attributes": ("stress",)},
+        {"animated": True},
+    ],
     ids=str,
 )
 def test_what_a_brittle_body_cannot_do_is_told_with_its_name(change: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@
    those of the body.
 3. A piece that hits still press on goes on in the same way with its own mass: it takes less to stop it. A piece that
    nothing presses on any more has no stress, and flies on.
+4. A piece that pins hold bears its load against them, and moves as they do: what hits give to it, the pins take.
+   Pieces that come off it begin with that motion, and with what hits give to them from then on.
 
 Energy is never gained: what the pieces, the contacts and the hits have together only falls.
 
@@ -28,6 +30,7 @@ from ..runtime.arrays import Floats, Indices, indices
 from .brittle_body import BrittleBody
 from .crack_steps import crack_on
 from .cracked_mesh import CrackedMesh, whole_mesh
+from .held_tets import divide_held_tets
 from .hit import Hit, forces_on_piece
 from .impact_energy import ImpactEnergy
 from .piece_stress import PieceStress, piece_mass, piece_stress
@@ -61,6 +64,7 @@ class Breakage:
         pieces: In the order of their first tets.
         impulses: What each hit has given until pieces fell off [N s], (h, 3): all of it that the motions have.
         impulse_moments: Of these about the origin [N m s], (h, 3): where pieces come off, the place moves on to others.
+        pin_impulse, pin_moment: What the pins have taken of both [N s] and [N m s], (3,) each.
         peak_forces: To which the hits rise on a body that does not crack [N], (h,).
         first_crack_share: Share of these at which the first crack begins or goes on; above 1: none does.
         released_energy: By which cracks have eased the body under one load, that at which they went on [J].
@@ -74,6 +78,8 @@ class Breakage:
     pieces: tuple[Piece, ...]
     impulses: Floats
     impulse_moments: Floats
+    pin_impulse: Floats
+    pin_moment: Floats
     peak_forces: Floats
     first_crack_share: float
     released_energy: float
@@ -104,11 +110,14 @@ class _LoadedPiece:
 
 @dataclass
 class _Tally:
-    """Sums over the breaking of a body."""
+    """Sums over the breaking of a body, and the places of the hits [m]."""
 
     impulses: Floats
     impulse_moments: Floats
     peak_forces: Floats
+    places: list[Floats]
+    pin_impulse: Floats = field(default_factory=lambda: np.zeros(3))
+    pin_moment: Floats = field(default_factory=lambda: np.zeros(3))
     first_share: float = np.inf
     released: float = 0.0
     freed: float = 0.0
@@ -131,7 +140,8 @@ def break_body(
     start = whole_mesh(body) if cracked is None else cracked
     tets = np.arange(len(body.tets), dtype=np.int32)
     whole = Piece(tets, piece_mass(start, tets), motion)
-    tally = _Tally(np.zeros((len(hits), 3)), np.zeros((len(hits), 3)), np.zeros(len(hits)))
+    places = [hit.place(body) for hit in hits]
+    tally = _Tally(np.zeros((len(hits), 3)), np.zeros((len(hits), 3)), np.zeros(len(hits)), places)
     now, queue = start, [_LoadedPiece(whole, dict(enumerate(hits)))]
     while queue:
         loaded = queue.pop()
@@ -145,6 +155,8 @@ def break_body(
         pieces=tuple(sorted(tally.at_rest, key=lambda piece: int(piece.tets[0]))),
         impulses=tally.impulses,
         impulse_moments=tally.impulse_moments,
+        pin_impulse=tally.pin_impulse,
+        pin_moment=tally.pin_moment,
         peak_forces=tally.peak_forces,
         first_crack_share=tally.first_share,
         released_energy=tally.released,
@@ -181,7 +193,8 @@ def _crack_until_apart(
         if parted is None:
             return cracked, [replace(loaded, hits={})]
         energy = energy.at_share(max(min(energy.share, peak), 1.0 / parted.overload))
-        cracked, guess = CrackedMesh(cracked.body, parted.is_parted), stress.tet_displacements
+        cracked = divide_held_tets(CrackedMesh(cracked.body, parted.is_parted))
+        guess = stress.tet_displacements
         labels = cracked.piece[tets]
         if labels.min() < labels.max():
             return cracked, _fallen_pieces(cracked, loaded, energy, stress, tally)
@@ -206,9 +219,14 @@ def _fallen_pieces(
     for number, hit in loaded.hits.items():
         reached = hit.impact.slowed(slowed, energy.share * hit.impact.peak_force)
         impulse = hit.impact.mass * (hit.impact.speed - reached.speed) * hit.direction
+        # pins turn what splinters pass on to other places; what hits is turned where it touches
+        place = tally.places[number] if loaded.piece.mass.is_held else hit.place(body)
+        moment = np.cross(place, impulse)
         tally.impulses[number] += impulse
-        tally.impulse_moments[number] += np.cross(hit.place(body), impulse)
+        tally.impulse_moments[number] += moment
         motion = loaded.piece.mass.pushed(motion, hit.place(body), impulse)
+        if loaded.piece.mass.is_held:
+            tally.pin_impulse, tally.pin_moment = tally.pin_impulse + impulse, tally.pin_moment + moment
         later[number] = replace(hit, impact=reached)
     labels = cracked.piece[tets]
     rows = [np.flatnonzero(labels == label) for label in np.unique(labels)]

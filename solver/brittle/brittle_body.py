@@ -61,6 +61,7 @@ class BrittleBody:
         neighbours: The inner faces.
         is_bonded: Across which faces tets never part, (m, 4).
         min_fragment_volume: The least volume of a piece [m³].
+        is_held: Which tets pins hold, (m,): they follow these, and have no stress.
         guides: Faces across which it is weaker; None: there are none.
     """
 
@@ -76,6 +77,7 @@ class BrittleBody:
     neighbours: FaceAdjacency
     is_bonded: Bools
     min_fragment_volume: float
+    is_held: Bools
     guides: GuidedFaces | None = None
 
     @property
@@ -90,8 +92,8 @@ class BrittleBody:
 
     @property
     def is_stress_checked(self) -> Bools:
-        """Whose stress tells whether the body breaks, (m,): not that of tets with little in them."""
-        return np.asarray(self.is_breakable & (self.load_share >= MIN_LOAD_SHARE))
+        """Whose stress tells whether the body breaks, (m,): not that of tets that are held or have little in them."""
+        return np.asarray(self.is_breakable & (self.load_share >= MIN_LOAD_SHARE) & ~self.is_held)
 
 
 def brittle_body(
@@ -100,6 +102,7 @@ def brittle_body(
     strength_share: Floats | None = None,
     is_breakable: Bools | None = None,
     guides: GuidedFaces | None = None,
+    is_held: Bools | None = None,
 ) -> BrittleBody:
     """Returns a whole body.
 
@@ -109,6 +112,7 @@ def brittle_body(
         strength_share: Of its tets, (m,); None: all are as strong as the material.
         is_breakable: Which tets may part from each other, (m,); None: all.
         guides: Faces across which it is weaker; None: there are none.
+        is_held: Which tets pins hold, (m,); None: none.
     """
     count = len(mesh.tets)
     corners = mesh.nodes[mesh.tets]
@@ -128,5 +132,6 @@ def brittle_body(
         neighbours=neighbours,
         is_bonded=neighbours.bonded_faces(mesh.fill, volume),
         min_fragment_volume=min_fragment_volume(size, filled),
+        is_held=np.zeros(count, bool) if is_held is None else is_held,
         guides=guides,
     )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
-from ..runtime.arrays import Floats, Indices, floats
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from .quadratic_kernels import MIDDLES, add_elastic_forces
 from .quadratic_mesh import QuadraticMesh
 
@@ -116,11 +116,18 @@ class ElasticSolid:
         trace = stress[..., :3].sum(axis=-1)
         return np.asarray((squared - self.lam / (3.0 * self.lam + 2.0 * self.mu) * trace**2) / (2.0 * self.mu))
 
-    def nodal_stress(self, corner_stress: Floats) -> Floats:
-        """Returns the means over the tets at each corner of the mesh, by volume [Pa], (c, 6), of `corner_stress`."""
-        weight = np.broadcast_to(self.weight[:, None], corner_stress.shape[:2])
+    def nodal_stress(self, corner_stress: Floats, is_counted: Bools | None = None) -> Floats:
+        """Returns the means over the tets at each corner of the mesh, by volume [Pa], (c, 6).
+
+        Args:
+            corner_stress: [Pa], (m, 4, 6).
+            is_counted: The tets, (m,), over which; at corners of others alone it is 0; None: all.
+        """
+        own = self.weight if is_counted is None else np.where(is_counted, self.weight, 0.0)
+        weight = np.broadcast_to(own[:, None], corner_stress.shape[:2])
         total = self.mesh.sum_at_nodes(weight)[: self.mesh.corner_count]
-        return floats(self.mesh.sum_at_nodes(weight[:, :, None] * corner_stress)[: len(total)] / total[:, None])
+        summed = self.mesh.sum_at_nodes(weight[:, :, None] * corner_stress)[: len(total)]
+        return floats(summed / np.where(total > 0.0, total, 1.0)[:, None])
 
 
 def _assembled(blocks: Floats, nodes: Indices, count: int) -> scipy.sparse.csc_array:

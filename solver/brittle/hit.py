@@ -19,6 +19,8 @@ from .rigid_mass import RigidMass
 PATCH_SIZES = 1.5  # least radius over which a force is spread, in sizes of tets
 SPLINTER_SIZES = 3.0  # a splinter has less material than there is so near to the contact, in sizes of tets
 MAX_SPLINTER_SHARE = 0.1  # and less than this share of what it comes off
+# of the mass of a body that pins hold: what nothing moves, such as a collider, hits it as if it were so heavy
+IMMOVABLE_SHARE = 1.0e3
 WIDENINGS = (1.0, 1.5, 2.25, 3.4, 5.1, 7.6, 11.4, 17.1, 25.6)  # of the radius, until other pieces bear the force
 
 
@@ -111,11 +113,17 @@ class Hit:
                 other_inverse_mass=other,
                 radius=widened * self.reach(body),
             )
-            inverse = pieces[n][1].inverse_effective_mass(hit.place(body), self.direction) + other
-            made[n] = replace(hit, impact=self.impact.on_part(share, 1.0 / inverse))
+            mass = pieces[n][1]
+            stopped = stopped_mass(mass, mass.inverse_effective_mass(hit.place(body), self.direction) + other)
+            made[n] = replace(hit, impact=self.impact.on_part(share, stopped))
         # where places have moved, parts can seem heavier than the whole
         heavier = max(sum(hit.impact.mass for hit in made.values()) / self.impact.mass, 1.0)
         return {n: replace(hit, impact=hit.impact.on_part(1.0, hit.impact.mass / heavier)) for n, hit in made.items()}
+
+
+def stopped_mass(body: RigidMass, inverse_mass: float) -> float:
+    """Returns 1 / (1 / m) of a body and what hits it [kg], and `IMMOVABLE_SHARE` of its mass where neither moves."""
+    return 1.0 / max(inverse_mass, 1.0 / (IMMOVABLE_SHARE * body.mass))
 
 
 def forces_on_piece(cracked: CrackedMesh, tets: Indices, hits: Iterable[Hit]) -> PlacedForces:

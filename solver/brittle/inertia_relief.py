@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Loads of a body that nothing holds: forces at places, in balance with the inertia of the body that they accelerate.
+"""Loads of a body: forces at places, in balance with the inertia of the body that they accelerate where pins do not.
 
 The body moves by r̈ = a + α × r + ω × (ω × r) from its centre of mass, with m a = Σ F and I α + ω × I ω = Σ r × F.
 −ρ r̈ is linear in r, so that its integrals over shape functions are exact, and no force is left over.
@@ -55,6 +55,8 @@ def balanced_load(
 ) -> Floats:
     """Returns the forces on the nodes [N], (n, 3): those at the places and those of inertia; their sums are zero.
 
+    On a body that is held, those at the places are all: what holds it balances them.
+
     Args:
         solid: The body.
         body: Its mass.
@@ -65,6 +67,8 @@ def balanced_load(
     load = np.zeros_like(mesh.nodes)
     nodal = shape_functions(forces.weights)[:, :, None] * forces.force[:, None, :]
     np.add.at(load, mesh.tets[forces.tet], nodal)
+    if body.is_held:
+        return load
     omega = np.zeros(3) if angular_velocity is None else angular_velocity
     arms = forces.places(mesh.nodes, mesh.tets) - body.centre
     torque = np.cross(arms, forces.force).sum(axis=0) - np.cross(omega, body.inertia @ omega)

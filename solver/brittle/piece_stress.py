@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stress in one piece of a body under forces that its inertia balances, and which of its tets are overloaded.
+"""The stress in one piece of a body under forces that its inertia or its pins balance, and which tets are overloaded.
 
 A tet cracks where the largest principal stress at one of its nodes, the mean over the tets there, is more than its
 strength. At a crack tip stress has no limit, and a mean says nothing: there the mean over the tet itself counts,
 against K_c / √h, as for soft bodies (`simulation/fracture/failure_criterion.py`).
 
 Across the faces of crack guides, the stress along the normal of the guide counts, against the strength there.
+
+Where pins hold a piece, they bear all of the load, and the nodes of their tets do not move. The mean at a node that
+they share with others is that over the others: held tets have no stress.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,7 +67,8 @@ class PieceStress:
     @functools.cached_property
     def nodal(self) -> tuple[Floats, Floats]:
         """Principal stresses at the corners of the piece [Pa], (c, 3), rising, and their directions, (c, 3, 3)."""
-        return principal_stresses(self.solid.nodal_stress(self.corner_stress))
+        is_free = ~self.cracked.body.is_held[self.tets]
+        return principal_stresses(self.solid.nodal_stress(self.corner_stress, is_free))
 
     @functools.cached_property
     def mean(self) -> tuple[Floats, Floats]:
@@ -131,9 +135,10 @@ def normal_stress(principal: tuple[Floats, Floats], which: Indices, normal: Floa
 
 
 def piece_mass(cracked: CrackedMesh, tets: Indices) -> RigidMass:
-    """Returns the mass of a piece of these tets, (k,)."""
+    """Returns the mass of a piece of these tets, (k,), which pins hold where they hold one of these."""
     body = cracked.body
-    return rigid_mass_of_tets(body.nodes, body.tets[tets], body.tet_mass[tets])
+    mass = rigid_mass_of_tets(body.nodes, body.tets[tets], body.tet_mass[tets])
+    return replace(mass, is_held=bool(body.is_held[tets].any()))
 
 
 def piece_stress(
@@ -155,9 +160,11 @@ def piece_stress(
     solid = ElasticSolid(mesh, mu, lam, body.material.density, body.fill[tets])
     own = PlacedForces(indices(np.searchsorted(tets, forces.tet)), forces.weights, forces.force)
     load = balanced_load(solid, piece_mass(cracked, tets), own)
+    is_held = np.zeros(len(mesh.nodes), bool)
+    is_held[mesh.tets[body.is_held[tets]]] = True
     start = None
     if guess is not None:
         start = np.zeros_like(mesh.nodes)
         start[mesh.tets] = guess
-    found = equilibrium_solver(solid).solve(load, tolerance, start)
+    found = equilibrium_solver(solid, is_held).solve(load, tolerance, start)
     return PieceStress(cracked, tets, solid, found.displacements, load, found.relative_residual)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mesh.tet_moments import second_moments
-from ..runtime.arrays import Floats, Indices
+from ..runtime.arrays import Floats, Indices, floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +32,27 @@ class RigidMass:
         mass: m [kg].
         centre: c, of mass [m], (3,).
         inertia: I about c [kg m²], (3, 3).
+        is_held: Whether pins hold it: no impulse moves it.
     """
 
     mass: float
     centre: Floats
     inertia: Floats
+    is_held: bool = False
 
     def inverse_effective_mass(self, place: Floats, direction: Floats) -> float:
         """Returns nᵀ(1/m + [r]ᵀ I⁻¹ [r]) n [1/kg] for a place [m] and a unit vector n, (3,) each, r × n = [r] n."""
-        lever = np.cross(place - self.centre, direction)
-        return float(1.0 / self.mass + lever @ np.linalg.solve(self.inertia, lever))
+        return float(self.inverse_mass_matrix(place[None], direction[None])[0, 0])
+
+    def inverse_mass_matrix(self, places: Floats, directions: Floats) -> Floats:
+        """Returns what impulses at places [m] along unit vectors, (h, 3) each, give to the speeds there [1/kg], (h, h).
+
+        Entry i, j is nᵢᵀ(1/m + [rᵢ]ᵀ I⁻¹ [rⱼ]) nⱼ; all are zero where it is held.
+        """
+        if self.is_held:
+            return np.zeros((len(places), len(places)))
+        levers = np.cross(places - self.centre, directions)
+        return floats(directions @ directions.T / self.mass + levers @ np.linalg.solve(self.inertia, levers.T))
 
     def velocity_at(self, motion: RigidMotion, place: Floats) -> Floats:
         """Returns V + ω × (x − c) [m/s], (3,)."""
@@ -49,6 +60,8 @@ class RigidMass:
 
     def pushed(self, motion: RigidMotion, place: Floats, impulse: Floats) -> RigidMotion:
         """Returns the motion after an impulse at a place [N s, m], (3,) each."""
+        if self.is_held:
+            return motion
         turn = np.linalg.solve(self.inertia, np.cross(place - self.centre, impulse))
         return RigidMotion(motion.velocity + impulse / self.mass, motion.angular_velocity + turn)
 

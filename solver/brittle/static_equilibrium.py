@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The displacements of a body that nothing holds under forces in balance, without its rigid motions.
+"""The displacements of a body under forces, on supports or without its rigid motions where nothing holds it.
 
-K u = f is solved on the complement of the rigid motions by conjugate gradients. Two spaces make its preconditioner: the
-3×3 blocks on the diagonal, and the displacements that are linear in every tet, whose matrix is factored. It has an
-eighth of the unknowns: in a plate of 9,000 tets the factor takes 0.1 s, and that of K 3.3 s. It is made anew when the
-body has cracked, and so knows the crack. Where that does not get there soon, K is factored after all.
+K u = f is solved by conjugate gradients, on the complement of the rigid motions or on the nodes that are not held. Two
+spaces make its preconditioner: the 3×3 blocks on the diagonal, and the displacements that are linear in every tet,
+whose matrix is factored. It has an eighth of the unknowns: in a plate of 9,000 tets the factor takes 0.1 s, and that of
+K 3.3 s. It is made anew when the body has cracked, and so knows the crack. Where that does not get there soon, K is
+factored after all.
 
 Source: Xu (1992), for the sum over spaces; Li (2005), for the factor.
 """
@@ -20,7 +21,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from ..runtime.arrays import Floats, floats
+from ..runtime.arrays import Bools, Floats, floats
 from .elastic_solid import ElasticSolid
 from .quadratic_kernels import inverse_blocks_into, subtract_projections
 
@@ -38,7 +39,7 @@ class Equilibrium:
     """A body under a load.
 
     Attributes:
-        displacements: u [m], (n, 3); the mean and the turn of all nodes are zero.
+        displacements: u [m], (n, 3); the mean and the turn of all nodes are zero, or those of held nodes.
         iterations: Of conjugate gradients.
         relative_residual: |f − K u| / |f|.
     """
@@ -54,7 +55,9 @@ class EquilibriumSolver:
 
     Attributes:
         solid: It.
-        rigid_motions: Three translations and three turns of all nodes, orthonormal, (3 n, 6).
+        rigid_motions: Three translations and three turns of all nodes, orthonormal, (3 n, 6); no columns where nodes
+            are held.
+        is_held: Nodes that do not move, (n,).
         jacobi: The inverse blocks on the diagonal of K [m/N], (n, 3, 3).
         prolongation: From corners to all nodes, (3 n, 3 c).
         factor: Solves for displacements that are linear in every tet.
@@ -62,6 +65,7 @@ class EquilibriumSolver:
 
     solid: ElasticSolid
     rigid_motions: Floats
+    is_held: Bools
     jacobi: Floats
     prolongation: scipy.sparse.csr_array
     factor: Callable[[Floats], Floats]
@@ -70,22 +74,22 @@ class EquilibriumSolver:
         """Returns the displacements under a load.
 
         Args:
-            load: f [N], (n, 3); what is left of its sum and moment is taken out.
+            load: f [N], (n, 3); what is left of its sum and moment is taken out, or what acts on held nodes.
             tolerance: Relative residual at which the solve ends.
             guess: u to begin with [m], (n, 3); None: zero.
         """
-        f = self._without_rigid_motions(load.ravel())
+        f = self._admissible(load.ravel())
         size = math.sqrt(f @ f)
         if not size > 0.0:
             return Equilibrium(np.zeros_like(load), 0, 0.0)
-        u = np.zeros_like(f) if guess is None else self._without_rigid_motions(guess.ravel())
+        u = np.zeros_like(f) if guess is None else self._admissible(guess.ravel())
         u, left, iterations = self._conjugate_gradients(f, u, self._preconditioned, tolerance * size, FACTOR_AFTER)
         if left > tolerance * size:
-            whole = factored(self.solid.stiffness())
+            whole = factored(self.solid.stiffness(), self.is_held)
             exact = functools.partial(self._by_factor, whole)
             u, left, more = self._conjugate_gradients(f, u, exact, tolerance * size, MAX_ITERATIONS - FACTOR_AFTER)
             iterations += more
-        return Equilibrium(self._without_rigid_motions(u).reshape(load.shape), iterations, left / size)
+        return Equilibrium(self._admissible(u).reshape(load.shape), iterations, left / size)
 
     def _conjugate_gradients(
         self, f: Floats, u: Floats, precondition: Callable[[Floats], Floats], wanted: float, most: int
@@ -106,35 +110,65 @@ class EquilibriumSolver:
         return u, left, iterations
 
     def _by_factor(self, factor: Callable[[Floats], Floats], r: Floats) -> Floats:
-        return self._without_rigid_motions(factor(r))
+        return self._admissible(factor(r))
 
     def _product(self, u: Floats) -> Floats:
-        return self.solid.forces(u.reshape(-1, 3)).ravel()
+        forces = self.solid.forces(u.reshape(-1, 3)).ravel()
+        return self._admissible(forces) if self.is_held.any() else forces
 
     def _preconditioned(self, r: Floats) -> Floats:
         local = np.einsum("nij,nj->ni", self.jacobi, r.reshape(-1, 3)).ravel()
         linear = self.prolongation @ self.factor(self.prolongation.T @ r)
-        return self._without_rigid_motions(local + linear)
+        return self._admissible(local + linear)
 
-    def _without_rigid_motions(self, values: Floats) -> Floats:
+    def _admissible(self, values: Floats) -> Floats:
+        """Returns what is left of values at nodes, (3 n,), without rigid motions, or without held nodes."""
         out = values.copy()
-        subtract_projections(self.rigid_motions, out)
+        if self.is_held.any():
+            out.reshape(-1, 3)[self.is_held] = 0.0
+        else:
+            subtract_projections(self.rigid_motions, out)
         return out
 
 
-def equilibrium_solver(solid: ElasticSolid) -> EquilibriumSolver:
-    """Returns a body, whose tets hang together by faces, ready for loads."""
+def equilibrium_solver(solid: ElasticSolid, is_held: Bools | None = None) -> EquilibriumSolver:
+    """Returns a body, whose tets hang together by faces, ready for loads.
+
+    Args:
+        solid: The body.
+        is_held: Nodes that do not move, (n,): none, or at least those of one tet; None: none.
+    """
+    nodes = solid.mesh.nodes
+    held = np.zeros(len(nodes), bool) if is_held is None else is_held
     return EquilibriumSolver(
         solid=solid,
-        rigid_motions=rigid_motions(solid.mesh.nodes),
+        rigid_motions=np.zeros((nodes.size, 0)) if held.any() else rigid_motions(nodes),
+        is_held=held,
         jacobi=_inverse_blocks(solid.diagonal_blocks()),
         prolongation=scipy.sparse.csr_array(scipy.sparse.kron(solid.mesh.prolongation(), np.eye(3))),
-        factor=factored(solid.corner_stiffness()),
+        factor=factored(solid.corner_stiffness(), held[: solid.mesh.corner_count]),
     )
 
 
-def factored(K: scipy.sparse.csc_array) -> Callable[[Floats], Floats]:
-    """Returns what solves K u = f of a body that nothing holds, but for its rigid motions."""
+def factored(K: scipy.sparse.csc_array, is_held: Bools) -> Callable[[Floats], Floats]:
+    """Returns what solves K u = f of a body, but for its rigid motions where nothing holds it.
+
+    Args:
+        K: Of all n nodes, (3 n, 3 n).
+        is_held: Nodes that do not move, (n,).
+    """
+    free = np.flatnonzero(np.repeat(~is_held, 3))
+    if not len(free):
+        return np.zeros_like
+    if len(free) < K.shape[0]:
+        solve_free = factored(K[free][:, free].tocsc(), np.zeros(len(free) // 3, bool))
+
+        def solve_all(f: Floats) -> Floats:
+            u = np.zeros_like(f)
+            u[free] = solve_free(f[free])
+            return u
+
+        return solve_all
     shifted = scipy.sparse.csc_matrix(K + SHIFT * scipy.sparse.diags_array(K.diagonal()))
     made = scipy.sparse.linalg.splu(
         shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}

@@ -14,7 +14,6 @@ Weight w < 1 is a spring of stiffness w · pin_stiffness · (the vertex's share 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,11 +26,9 @@ from ..mechanics.state_fields import PIN_ERROR_FIELD
 from ..mesh.embedding import Binding, interpolate_points
 from ..mesh.geometry.nearest_points import nearest_points
 from ..runtime.arrays import Bools, Floats, Indices, floats
-from ..runtime.errors import SolveFailed
 from ..runtime.sparse_product import add_sparse_product
 from ..scene.scene import Body
-from ..scene.tracks import TrackReader
-from .force import Force, ForceStep
+from .force import ForceStep
 from .pin_regions import (
     FixedRegion,
     FixedVertices,
@@ -42,12 +39,12 @@ from .pin_regions import (
     tells_rotation,
     vertices_on_points,
 )
+from .pin_targets import PinTargets
 from .point_forces import PointForces
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-DEFAULT_PIN_STIFFNESS = 1000.0  # [1/s²], where the scene has no track of it
 MAX_PIVOT_SAG = 1e-3  # how far a pivot gives under the body's weight, in tet sizes
 MIN_PIVOT_STIFFNESS_FACTOR = 200.0  # least stiffness of a pivot over Young's modulus · tet size
 MIN_PIVOT_INERTIAL_FACTOR = 10.0  # least stiffness of a pivot over (mass of its tets) / Δt²
@@ -84,13 +81,10 @@ class PinSprings:
 
 
 @dataclass(frozen=True)
-class BodyPins(Force):
+class BodyPins(PinTargets):
     """All pins of one body.
 
     Attributes:
-        key, name: The body's.
-        body: Which of the model's bodies it is.
-        rest: Pinned vertices at rest [m], (p, 3): their targets where the scene has no track of them.
         regions: What is held exactly.
         springs: What is held by springs.
         exact: Places of the vertices of weight 1 among the pinned ones, (e,).
@@ -99,10 +93,6 @@ class BodyPins(Force):
         density: Of the body's first tet as built [kg/m³]. Where a body gets heavier, its springs get stiffer.
     """
 
-    key: str
-    name: str
-    body: int
-    rest: Floats
     regions: tuple[FixedRegion | FixedVertices, ...]
     springs: PinSprings
     exact: Indices
@@ -112,35 +102,14 @@ class BodyPins(Force):
     kind: ClassVar[str] = "pins"
     affects_quasistatic: ClassVar[bool] = True
 
-    def stiffness(self, tracks: TrackReader, time: float) -> float:
-        """Returns pin_stiffness at a time [1/s²]; 0 releases everything."""
-        name = f"body.{self.key}.pin_stiffness"
-        return max(0.0, float(tracks.sample(name, time))) if tracks.has(name) else DEFAULT_PIN_STIFFNESS
-
-    def targets(self, tracks: TrackReader, time: float) -> Floats:
-        """Returns where the animation wants the pinned vertices at a time [m], (p, 3).
-
-        Raises:
-            SolveFailed: The animation gives no numbers.
-        """
-        name = f"body.{self.key}.targets"
-        targets = tracks.sample(name, time) if tracks.has(name) else self.rest
-        if not np.isfinite(targets).all():
-            raise SolveFailed("targets-not-finite", name=self.name, time=round(time, 3))
-        return targets
-
     @property
     def fixed_nodes(self) -> Indices:
         """Nodes of the model that are held exactly."""
         return np.concatenate([np.zeros(0, np.int32), *(region.nodes for region in self.regions)])
 
-    def restricted_to(self, bodies: Collection[int]) -> BodyPins | None:
-        """Returns these pins if their body is one of those; else None."""
-        return self if self.body in bodies else None
-
     def prescribe(self, step: ForceStep, is_fixed: Bools, fixed_target: Floats) -> None:
         """Marks the nodes held exactly, (n,), and writes where they are at the end of the step [m], (n, 3)."""
-        targets = self._targets_at_end(step) if self.regions else None
+        targets = self.targets_at_end(step) if self.regions else None
         if targets is not None:
             self.prescribe_targets(targets, is_fixed, fixed_target)
 
@@ -152,7 +121,7 @@ class BodyPins(Force):
 
     def point_forces(self, step: ForceStep) -> PointForces:
         """Returns the springs of the pins that do not hold nodes exactly."""
-        targets = self._targets_at_end(step) if len(self.springs.rows) else None
+        targets = self.targets_at_end(step) if len(self.springs.rows) else None
         if targets is None:
             return PointForces()
         stiffness = self.stiffness(step.tracks, step.end)
@@ -175,13 +144,13 @@ class BodyPins(Force):
 
     def static_inputs(self, step: ForceStep) -> list[np.ndarray]:
         """Returns the targets, unless the pins are released."""
-        targets = self._targets_at_end(step)
+        targets = self.targets_at_end(step)
         return [] if targets is None else [targets]
 
     def end_step(self, step: ForceStep) -> None:
         """Stores in the state what tets miss of the exact targets; after a release it dies away."""
         if len(self.exact):
-            self.store_error(step.state, step.model, self._targets_at_end(step), step.dt)
+            self.store_error(step.state, step.model, self.targets_at_end(step), step.dt)
 
     def store_error(self, state: State, model: Model, targets: Floats | None, dt: float) -> None:
         """Stores in the state what tets miss of the exact targets [m]; without targets it dies away within `dt` [s]."""
@@ -195,10 +164,6 @@ class BodyPins(Force):
             state.fields[name] = targets[self.exact] - reached
         elif name in state.fields:
             state.fields[name] = state.fields[name] * np.exp(-dt / FADE_TIME)
-
-    def _targets_at_end(self, step: ForceStep) -> Floats | None:
-        """Returns the targets at the end of a step [m], (p, 3); None where the pins are released."""
-        return self.targets(step.tracks, step.end) if self.stiffness(step.tracks, step.end) > 0.0 else None
 
     def with_sag(self, model: Model, u: Floats) -> BodyPins:
         """Returns these pins with springs that bear at rest what they would bear after a sag of u [m], (n, 3)."""

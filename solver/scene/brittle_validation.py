@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..runtime.errors import BadInput
 from .scene import Body, Scene
 from .tracks import TrackReader
@@ -39,8 +41,10 @@ def check_no_brittle_bodies(scene: Scene) -> None:
 
 def _unsupported_features(body: Body, tracks: TrackReader, jointed: set[str]) -> Iterator[str]:
     """Yields what holds or drives a body as one piece, and what is told of tets that deform."""
-    if len(body.pinned) or len(body.attached):
-        yield "Pins"
+    if (np.asarray(body.pin_weights) < 1.0).any():
+        yield "pins of a weight below 1"
+    if len(body.attached):
+        yield "a part that is not simulated"
     if body.goal is not None:
         yield "Goal"
     if body.attachments or body.hooks:

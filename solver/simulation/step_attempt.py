@@ -63,6 +63,7 @@ class StepAttempt:
         is_in_pieces: Whether a body has fallen into pieces; `contacts` know which ones, and what touches them.
         tolerates_energy_gains: Whether there are pieces or rigid bodies, whose groups may keep a little energy from
             nothing.
+        damps_separation: Whether overlaps are resolved calmly: pieces of brittle bodies have to fly.
         may_repeat: Whether the part may be taken again in another way.
         turns_solves: Whether turns of solves are made as rotations.
         may_turn_solves: Whether they are not yet, but may be.
@@ -89,6 +90,7 @@ class StepAttempt:
             self.dynamics = self.dynamics.by_euler()
         pieces = _find_pieces(model, (built.unbroken or built).model)
         self.is_in_pieces = bool(pieces.is_piece.any())
+        self.damps_separation = built.pieces is None or not self.is_in_pieces
         rigid = rigid_islands(model) | sheet_islands(model)
         # rigid bodies and sheets are like pieces: their contacts take more solves, and a little energy is always left
         self.tolerates_energy_gains = self.is_in_pieces or bool(rigid.any())

@@ -166,7 +166,8 @@ def _end_step(attempt: StepAttempt, energy: EnergyVerdict, report: StepReport) -
     if contacts:
         if gain:
             gain.remove(model, state)
-        damp_separation(contacts, state)
+        if attempt.damps_separation:
+            damp_separation(contacts, state)
         # substeps find out themselves which contacts push
         is_settled = (contacts.is_converged or attempt.newmark is not None) and not energy.has_excess
         report = replace(report, settled=report.settled if is_settled else False, loads=collider_loads(contacts))

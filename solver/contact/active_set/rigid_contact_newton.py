@@ -82,12 +82,12 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
             for i in range(SIZE):
                 bodies.u[body, i] += step[group[body]] * change[body, i]
         is_over = _update(rows, contacts, state, forces, (after, shear_after), group, step, is_solved)
-        for body in range(count):
-            is_solved[body] = is_solved[body] and bodies.is_free[body]
         if is_over:
             lifts += 1
             if lifts > max_lifts or not _lift(rows, contacts, state, forces, group, is_solved):
                 break
+        for body in range(count):
+            is_solved[body] = is_solved[body] and bodies.is_free[body]
     forces.slides[:] = False
     system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, bodies.is_free, residual, of_u)
     floor = largest * LAST_TOLERANCE**2

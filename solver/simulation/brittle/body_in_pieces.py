@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from ...mesh.tet_mesh import MeshReport, TetMesh
 from ...mesh.tet_quality import dihedral_range
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 
-SAFE_BENDING_SHARE = 2.0 / 3.0
+SAFE_BENDING_SHARE = 2.0 / 3.0  # of a beam in balance with its own inertia; pressed at its end,
+SAFE_CANTILEVER_SHARE = 1.0 / 6.0  # of one that is held at the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,12 @@ class BodyInPieces:
     def piece_of_tet(self) -> Indices:
         """The piece of each of its tets, (m,), by the order of their first tets."""
         return self.cracked.piece
+
+    @functools.cached_property
+    def released(self) -> BodyInPieces:
+        """It where its pins hold nothing."""
+        free = replace(self.body, is_held=np.zeros(len(self.body.tets), bool))
+        return replace(self, cracked=CrackedMesh(free, self.cracked.is_parted))
 
     @functools.cached_property
     def is_apart(self) -> Bools:
@@ -130,14 +137,16 @@ def extent(body: BrittleBody, tets: Indices) -> float:
 def safe_force(body: BrittleBody, tets: Indices) -> float:
     """Returns the force below which no body of these tets breaks, even if it were as slender as its box [N].
 
-    A beam one tet wide and L long breaks at 2 h / 3 L of σ h² in bending; infinite where no tet tells its stress.
+    A beam one tet wide and L long breaks at 2 h / 3 L of σ h² in bending, and at h / 6 L where pins hold its end;
+    infinite where no tet tells its stress.
     """
     checked = tets[body.is_stress_checked[tets]]
     if not len(checked):
         return math.inf
     size = float(body.size[tets].min())
     strength = body.material.breaking_stress * float(body.weakest_share[checked].min())
-    return SAFE_BENDING_SHARE * strength * size**3 / max(extent(body, tets), size)
+    share = SAFE_CANTILEVER_SHARE if body.is_held[tets].any() else SAFE_BENDING_SHARE
+    return share * strength * size**3 / max(extent(body, tets), size)
 
 
 def _second_moments(mass: RigidMass) -> Floats:

@@ -13,14 +13,15 @@ import numpy as np
 from ...brittle.break_body import break_body
 from ...brittle.rigid_mass import RigidMotion
 from ...mechanics.state import State
-from ...runtime.arrays import Floats
+from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import SolveFailed
+from ..assembled_scene import AssembledScene
 from ..simulated_scene import SimulatedScene
 from .body_in_pieces import BodyInPieces
 from .broken_piece import BrokenPiece, piece_alone
 from .contact_partners import other_sides
 from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
-from .motions_after_breaking import find_motions, set_motions
+from .motions_after_breaking import BrokenStep, find_motions, set_motions
 from .piece_hits import hit_reach, hits_on_piece, may_be_hit_hard, meeting_points
 from .step_contacts import ContactsOfIsland, StepContacts, step_contacts
 from .switch_pieces import switch_pieces
@@ -43,10 +44,11 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
     simulation.part_contacts = []
     if built.pieces is None or not parts:
         return
-    contacts, gravity = step_contacts(built.model, parts), parts[-1].gravity
+    is_held = held_in_step(simulation)
+    contacts, gravity = step_contacts(built.model, parts, is_held), parts[-1].gravity
     broken = [
         made
-        for body in built.pieces.bodies
+        for body in _held_bodies(built, is_held)
         for piece in _hit_pieces(simulation, body, contacts)
         if (made := _break_piece(simulation, body, piece, contacts, start, gravity, dt)) is not None
     ]
@@ -59,10 +61,25 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
     for each in apart:
         own = each.motion
         simulation.state.x[own.nodes], simulation.state.v[own.nodes] = own.x, own.field(own.motion, own.x)
-    motions = find_motions(built.model, start, simulation.state, apart, contacts, gravity, dt)
+    step = BrokenStep(built.model, start, simulation.state, contacts, gravity, dt, is_held)
+    motions = find_motions(step, apart)
     switch_pieces(simulation, is_parted)
     if apart:
         set_motions(simulation, built, motions)
+
+
+def held_in_step(simulation: SimulatedScene) -> Bools:
+    """Returns the nodes that something held in the last step, (n,)."""
+    held = simulation.held_nodes
+    return np.zeros(simulation.built.model.node_count, bool) if held is None else held
+
+
+def _held_bodies(built: AssembledScene, is_held: Bools) -> list[BodyInPieces]:
+    """Returns the brittle bodies, without their pins where these held none of their nodes, (n,)."""
+    assert built.pieces is not None
+    return [
+        body if is_held[built.model.bodies[body.number].nodes].any() else body.released for body in built.pieces.bodies
+    ]
 
 
 def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepContacts) -> list[int]:
@@ -101,8 +118,9 @@ def _break_piece(
     for points in meeting_points(touching, at_rest, which_side, hit_reach(alone.body)):
         others = tuple(sides[point.other].island for point in points)
         # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to
+        is_held = body.masses[piece].is_held
         # by Exact contact it must stay where nothing intersects
-        is_free = max(others) < 0 and built.exact_contact is None
+        is_free = max(others) < 0 and not is_held and built.exact_contact is None
         x = moved_freely(model, start, nodes, pull, min(point.time for point in points)) if is_free else None
         moves = island_motion(model, start, state, island, x)
         R, t = rest_pose(model, moves.x, nodes)
@@ -111,7 +129,7 @@ def _break_piece(
         )
         if sum(hit.impact.peak_force for hit in hits) < body.safe_forces[piece]:
             continue
-        begin = _motion_at_hit(moves, touching, pull, dt)
+        begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
         breakage = break_body(alone.body, hits, motion, alone)
         if breakage.largest_residual > MAX_RESIDUAL:

@@ -64,5 +64,6 @@ def piece_alone(body: BodyInPieces, piece: int) -> CrackedMesh:
         neighbours=neighbours,
         is_bonded=whole.is_bonded[tets] & is_inner,
         guides=None if whole.guides is None else whole.guides.of_tets(tets),
+        is_held=whole.is_held[tets],
     )
     return CrackedMesh(alone, body.cracked.is_parted[tets] & is_inner)

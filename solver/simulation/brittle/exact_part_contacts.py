@@ -43,7 +43,7 @@ class ExactPartContacts:
     dt: float
     gravity: Floats
 
-    def contacts_of(self, model: Model, begin: float) -> StepContacts:
+    def contacts_of(self, model: Model, falling: Floats, begin: float) -> StepContacts:
         """Returns the contacts of a step that began so long after another one did [s]."""
         bound, motion, pairs = self.surfaces, self.motion, self.pairs
         y_start, y = (
@@ -57,7 +57,7 @@ class ExactPartContacts:
         ]
         # the side that a normal points to is the first one, or the only one that is a body
         own, other = bound.nodes[pairs.vertices[:, 0], 0], bound.nodes[pairs.vertices[:, 3], 0]
-        scale = np.append(model.gravity_scale, 0.0)  # of colliders
+        scale = np.append(falling, 0.0)  # of colliders
         pull = -(scale[own] - scale[other]) * (pairs.normal @ self.gravity)
         gap = np.maximum(along[0] - along[1], 0.0)
         speed = -along[2]

@@ -3,8 +3,8 @@
 
 Pieces begin with the motion that the body had when it touched, and with what the hits gave until it fell apart. What it
 met, and what touched that, begin with their motions before the step, with the same impulses the other way round, and
-with those of their other contacts. So momentum and angular momentum stay. Contacts of what breaks that are no hits,
-such as those with what lies on it, hold nothing in that step.
+with those of their other contacts. So momentum and angular momentum stay, but for what pins take: what these hold moves
+as they do. Contacts of what breaks that are no hits, such as those with what lies on it, hold nothing in that step.
 
 Between the motions of the step, v, and these, w, all go as far as energy allows: v + s (w − v), with the largest s ≤ 1
 with which there is no more energy of motion than before the step, and what gravity has given since. That keeps
@@ -22,7 +22,7 @@ import numpy as np
 from ...brittle.rigid_mass import RigidMass, RigidMotion
 from ...mechanics.model import Model
 from ...mechanics.state import State
-from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ..assembled_scene import AssembledScene
 from ..simulated_scene import SimulatedScene
 from .broken_piece import BrokenPiece
@@ -57,6 +57,32 @@ class _Change:
 
 
 @dataclass(frozen=True, eq=False)
+class BrokenStep:
+    """A step in which pieces have broken.
+
+    Attributes:
+        model: Before they were apart.
+        start, end: Of the step.
+        contacts: Of it.
+        gravity: g [m/s²], (3,).
+        dt: Δt [s].
+        is_held: Nodes that something held, (n,).
+    """
+
+    model: Model
+    start: State
+    end: State
+    contacts: StepContacts
+    gravity: Floats
+    dt: float
+    is_held: Bools
+
+    def held_islands(self) -> set[int]:
+        """Returns the islands with nodes that something held."""
+        return set(self.model.pattern.island_of_row[self.is_held].astype(np.int64).tolist())
+
+
+@dataclass(frozen=True, eq=False)
 class MotionsAfterBreaking:
     """What follows from pieces that have broken.
 
@@ -71,48 +97,32 @@ class MotionsAfterBreaking:
     available: float
 
 
-def find_motions(
-    model: Model,
-    start: State,
-    end: State,
-    apart: Sequence[BrokenPiece],
-    contacts: StepContacts,
-    gravity: Floats,
-    dt: float,
-) -> MotionsAfterBreaking:
-    """Returns what follows from pieces that have broken.
-
-    Args:
-        model: Before they were apart.
-        start, end: Of the step.
-        apart: The pieces.
-        contacts: Of the step.
-        gravity: g [m/s²], (3,).
-        dt: Δt [s].
-    """
+def find_motions(step: BrokenStep, apart: Sequence[BrokenPiece]) -> MotionsAfterBreaking:
+    """Returns what follows from pieces that have broken in a step."""
     changes = {each.island: _Change(each.motion) for each in apart}
-    broken = set(changes)
+    broken, held = set(changes), step.held_islands()
 
     def change_of(island: int) -> _Change:
         if island not in changes:
-            changes[island] = _Change(island_motion(model, start, end, island))
+            changes[island] = _Change(island_motion(step.model, step.start, step.end, island))
         return changes[island]
 
-    for island in _connected_islands(contacts, broken):
-        _begin_again(change_of(island), contacts, broken, model, gravity, dt, island)
+    for island in _connected_islands(step.contacts, broken, held - broken):
+        _begin_again(change_of(island), step, broken, island)
     for each in apart:
         for other, impulse, moment in zip(each.others, *each.impulses(), strict=True):
             if other in broken:  # both have hits of their own, which differ a little
                 for island in (each.island, other):
                     changes[island].add(-0.5 * impulse, -0.5 * moment)
-            elif other >= 0:
+            elif other >= 0 and other not in held:
                 change_of(other).add(-impulse, -moment)
-    return MotionsAfterBreaking(apart, changes, _available_energy(model, start, end, changes, gravity))
+    return MotionsAfterBreaking(apart, changes, _available_energy(step, changes, held))
 
 
-def _connected_islands(contacts: StepContacts, broken: set[int]) -> list[int]:
-    """Returns the islands that contacts connect with pieces that broke, those left out, rising."""
-    found, pairs = set(broken), contacts.island[(contacts.island >= 0).all(axis=1)]
+def _connected_islands(contacts: StepContacts, broken: set[int], held: set[int]) -> list[int]:
+    """Returns the islands that contacts connect, but not through held ones, with pieces that broke, rising."""
+    pairs = contacts.island[(contacts.island >= 0).all(axis=1) & ~np.isin(contacts.island, sorted(held)).any(axis=1)]
+    found = set(broken)
     while True:
         is_reached = np.isin(pairs, sorted(found)).any(axis=1)
         grown = found | set(pairs[is_reached].ravel().tolist())
@@ -121,21 +131,13 @@ def _connected_islands(contacts: StepContacts, broken: set[int]) -> list[int]:
         found = grown
 
 
-def _begin_again(
-    change: _Change,
-    contacts: StepContacts,
-    broken: set[int],
-    model: Model,
-    gravity: Floats,
-    dt: float,
-    island: int,
-) -> None:
+def _begin_again(change: _Change, step: BrokenStep, broken: set[int], island: int) -> None:
     """Gives an island the momentum that it had before a step, and what all but contacts with what broke gave to it.
 
     What the step has made of that is not taken apart: it may have taken energy from the whole group besides.
     """
-    moves, which = change.motion, contacts.on(island)
-    pull = dt * float(model.gravity_scale[moves.nodes.start]) * gravity
+    contacts, moves, which = step.contacts, change.motion, step.contacts.on(island)
+    pull = step.dt * float(step.model.gravity_scale[moves.nodes.start]) * step.gravity
     change.momentum = moves.mass.mass * (moves.before.velocity + pull - moves.motion.velocity)
     change.angular = moves.mass.inertia @ (moves.before.angular_velocity - moves.motion.angular_velocity)
     for row, (one, other) in zip(which.tolist(), contacts.island[which].tolist(), strict=True):
@@ -144,13 +146,15 @@ def _begin_again(
             change.add(impulse, np.cross(contacts.place[row], impulse))
 
 
-def _available_energy(model: Model, start: State, end: State, changes: dict[int, _Change], gravity: Floats) -> float:
-    total = 0.0
-    for change in changes.values():
+def _available_energy(step: BrokenStep, changes: dict[int, _Change], held: set[int]) -> float:
+    total, model, start, end = 0.0, step.model, step.start, step.end
+    for island, change in changes.items():
         nodes = change.motion.nodes
         mass, pull = model.mass[nodes], model.mass[nodes] * model.gravity_scale[nodes]
-        total += 0.5 * float(mass @ np.einsum("ni,ni->n", start.v[nodes], start.v[nodes]))
-        total += float((pull[:, None] * (end.x[nodes] - start.x[nodes])).sum(axis=0) @ gravity)
+        v = end.v[nodes] if island in held else start.v[nodes]  # pins give what they need
+        total += 0.5 * float(mass @ np.einsum("ni,ni->n", v, v))
+        if island not in held:
+            total += float((pull[:, None] * (end.x[nodes] - start.x[nodes])).sum(axis=0) @ step.gravity)
     return total
 
 
@@ -163,9 +167,10 @@ def set_motions(simulation: SimulatedScene, before: AssembledScene, motions: Mot
         motions: What follows.
     """
     state, model = simulation.state, simulation.built.model
-    wanted, is_included = state.v.copy(), np.zeros(len(state.v), bool)
+    wanted, is_included, is_held = state.v.copy(), *np.zeros((2, len(state.v)), bool)
     for each in motions.apart:
-        for _, motion, own in _new_pieces(simulation, each):
+        for piece, motion, own in _new_pieces(simulation, each):
+            is_held[own] = piece.is_held
             # where its nodes are: those of an affine body are strained a little, and momentum has to stay
             centre = model.mass[own] @ state.x[own] / model.mass[own].sum()
             wanted[own] = motion.velocity + np.cross(motion.angular_velocity, state.x[own] - centre)
@@ -173,6 +178,7 @@ def set_motions(simulation: SimulatedScene, before: AssembledScene, motions: Mot
         nodes = _present_nodes(simulation, before, island, motions.apart)
         wanted[nodes] += change.velocities(state.x[nodes])
         is_included[nodes] = True
+    wanted[is_held] = state.v[is_held]  # they move as their pins do
     mass = np.where(is_included, model.mass, 0.0)
     share = largest_share(mass, state.v, wanted, motions.available)
     state.v = floats(state.v + share * (wanted - state.v))
@@ -203,7 +209,7 @@ def _new_pieces(simulation: SimulatedScene, broken: BrokenPiece) -> list[tuple[R
     made = []
     for piece in broken.breakage.pieces:
         number = int(now.piece_of_tet[tets[piece.tets[0]]])
-        mass = RigidMass(piece.mass.mass, R @ piece.mass.centre + t, R @ piece.mass.inertia @ R.T)
+        mass = RigidMass(piece.mass.mass, R @ piece.mass.centre + t, R @ piece.mass.inertia @ R.T, piece.mass.is_held)
         motion = RigidMotion(R @ piece.motion.velocity, R @ piece.motion.angular_velocity)
         made.append((mass, motion, slice(first + 4 * number, first + 4 * number + 4)))
     return made

@@ -21,7 +21,7 @@ import numpy as np
 from ...brittle.brittle_body import BrittleBody
 from ...brittle.hertz_contact import hertz_stiffness, reduced_modulus, relative_radii
 from ...brittle.hertz_impact import HertzImpact
-from ...brittle.hit import PATCH_SIZES, Hit
+from ...brittle.hit import PATCH_SIZES, Hit, stopped_mass
 from ...brittle.rigid_mass import RigidMass
 from ...mesh.embedding import bind
 from ...runtime.arrays import Bools, Floats, Indices, floats
@@ -156,7 +156,7 @@ def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices
     """Returns which pieces of a body could break, (k,), by the largest forces that their contacts can come to.
 
     With n contacts that stop up to the whole mass m, all of them as stiff as any, forces are n^(2/5) times the peak of
-    one, which is K^(2/5) (5/4 m v²)^(3/5) by Hertz's law.
+    one, which is K^(2/5) (5/4 m v²)^(3/5) by Hertz's law. On a piece that pins hold, they can stop any mass.
 
     Args:
         body: The body.
@@ -172,7 +172,8 @@ def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices
     mass = np.array([each.mass for each in body.masses])
     energy = ENERGY_RESERVE * 1.25 * mass * speed[islands] ** 2
     force = count[islands] ** 0.4 * body.stiffest_contacts**0.4 * energy**0.6
-    return np.asarray(force > body.safe_forces)
+    is_held = np.array([each.is_held for each in body.masses])
+    return np.asarray(np.where(is_held, speed[islands] > 0.0, force > body.safe_forces))
 
 
 def hit_reach(body: BrittleBody) -> float:
@@ -183,12 +184,13 @@ def hit_reach(body: BrittleBody) -> float:
 def _stopped_masses(points: list[MeetingPoint], others: list[OtherSide], mass: RigidMass, R: Floats) -> list[float]:
     """Returns the mass that each hit stops [kg]."""
     J, v = np.array([point.impulse for point in points]), np.array([point.speed for point in points])
-    along = np.stack([R.T @ point.direction for point in points])
-    levers = np.cross(np.stack([point.at_rest for point in points]) - mass.centre, along)
-    W = along @ along.T / mass.mass + levers @ np.linalg.solve(mass.inertia, levers.T)
+    along = floats(np.stack([R.T @ point.direction for point in points]))
+    W = mass.inverse_mass_matrix(floats(np.stack([point.at_rest for point in points])), along)
     for number, point in enumerate(points):
         other = others[point.other].mass
         if other is not None:
             W[number, number] += other.inverse_effective_mass(point.place, point.direction)
+        if mass.is_held:
+            W[number, number] = 1.0 / stopped_mass(mass, W[number, number])
     alpha = float(J @ v / (J @ W @ J))
     return [float(each) for each in alpha * J / v]

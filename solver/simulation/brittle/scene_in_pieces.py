@@ -42,6 +42,7 @@ from ..fracture_topology import SplitScene, split_scene
 from .body_in_pieces import BodyInPieces
 from .hit_surface import HitSurface
 from .piece_contacts import contact_stiffnesses
+from .piece_pins import held_tets, piece_pins
 
 if TYPE_CHECKING:  # few scenes have Exact contact
     from ..exact_contact.exact_surfaces import ExactSurfaces
@@ -126,7 +127,9 @@ def start_whole(fine: AssembledScene) -> AssembledScene:
         )
         fracture = fine.fracture
         guides = fracture.guides and fracture.guides.of_tets(np.arange(own.start, own.stop, dtype=np.int32))
-        made = brittle_body(mesh, material, fracture.strength_share[own], fracture.is_breakable[own], guides)
+        is_held = held_tets(asked, inputs.bindings[breakable.number], len(mesh.tets))
+        shares, breakable_tets = fracture.strength_share[own], fracture.is_breakable[own]
+        made = brittle_body(mesh, material, shares, breakable_tets, guides, is_held)
         bodies.append(BodyInPieces(breakable.number, breakable.key, breakable.name, mesh.report, whole_mesh(made)))
     surfaces = tuple(HitSurface(surface) for surface in inputs.surfaces)
     return scene_in_pieces(PiecesOfScene(fine, tuple(bodies), surfaces, _collider_surfaces(fine, inputs.scene)))
@@ -204,16 +207,23 @@ def scene_in_pieces(pieces: PiecesOfScene) -> AssembledScene:
     )
     build_features(now)
     forces = make_forces(now)
+    for body in pieces.bodies:
+        asked, binding = inputs.scene.bodies[body.number], inputs.bindings[body.number]
+        pins = piece_pins(asked, binding, body, model.bodies[body.number].nodes.start)
+        forces += (pins,) if pins is not None else ()
     built = fine.with_tets(now, colliders, materials, forces)
     exact = places.moved_exact_surfaces(present.exact_contact, pieces.whole, scene)
     return replace(built, crack_point_rows=present.crack_point_rows, pieces=pieces, exact_contact=exact)
 
 
 def _without_fracture(scene: Scene) -> Scene:
-    """Returns a scene whose brittle bodies are as rigid ones: no feature but this room sees them break."""
-    return replace(
-        scene, bodies=tuple(replace(body, fracture=None) if is_brittle(body) else body for body in scene.bodies)
-    )
+    """Returns a scene whose brittle bodies are as rigid ones: no feature but this room sees them break, or held."""
+    vertices, weights = np.zeros(0, np.int32), np.zeros(0)
+    bodies = [
+        replace(body, fracture=None, pinned=vertices, pin_weights=weights) if is_brittle(body) else body
+        for body in scene.bodies
+    ]
+    return replace(scene, bodies=tuple(bodies))
 
 
 def _with_cores(model: Model, bodies: Sequence[BodyInPieces]) -> Model:

@@ -21,7 +21,7 @@ from ...contact.contact_loads import contact_loads
 from ...contact.contact_step import ContactStep
 from ...contact.detection.contact_binding import fill_relative_positions
 from ...mechanics.model import Model
-from ...runtime.arrays import Floats, Indices, floats, indices
+from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 
 
 class PartContacts(Protocol):
@@ -35,8 +35,11 @@ class PartContacts(Protocol):
     def gravity(self) -> Floats:
         """The vector g [m/s²], (3,)."""
 
-    def contacts_of(self, model: Model, begin: float) -> StepContacts:
-        """Returns the contacts of a part that began so long after the step did [s]."""
+    def contacts_of(self, model: Model, falling: Floats, begin: float) -> StepContacts:
+        """Returns the contacts of a part that began so long after the step did [s].
+
+        `falling`: the share of gravity that pulls each node, 0 where pins hold it, (n,).
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,9 @@ class FastPartContacts:
         """Its Δt [s]."""
         return self.contacts.dt
 
-    def contacts_of(self, model: Model, begin: float) -> StepContacts:
+    def contacts_of(self, model: Model, falling: Floats, begin: float) -> StepContacts:
         """Returns the contacts of a part that began so long after the step did [s]."""
-        return _contacts_of_part(model, self, begin)
+        return _contacts_of_part(model, self, falling, begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +140,11 @@ class ContactsOfIsland:
         return floats((self.place - t) @ R)
 
 
-def step_contacts(model: Model, parts: Sequence[PartContacts]) -> StepContacts:
-    """Returns the contacts of all parts of a step."""
+def step_contacts(model: Model, parts: Sequence[PartContacts], is_held: Bools) -> StepContacts:
+    """Returns the contacts of all parts of a step, in which pins held some nodes, (n,)."""
+    falling = floats(np.where(is_held, 0.0, model.gravity_scale))
     begins = np.cumsum([0.0, *(part.dt for part in parts)], dtype=np.float64)
-    made = [part.contacts_of(model, float(begin)) for part, begin in zip(parts, begins[:-1], strict=True)]
+    made = [part.contacts_of(model, falling, float(begin)) for part, begin in zip(parts, begins[:-1], strict=True)]
     return StepContacts(
         island=indices(np.concatenate([each.island for each in made]), -1, 2),
         other=tuple(key for each in made for key in each.other),
@@ -153,8 +157,8 @@ def step_contacts(model: Model, parts: Sequence[PartContacts]) -> StepContacts:
     )
 
 
-def _contacts_of_part(model: Model, part: FastPartContacts, begin: float) -> StepContacts:
-    """Returns the contacts of a part that began so long after the step did [s]."""
+def _contacts_of_part(model: Model, part: FastPartContacts, falling: Floats, begin: float) -> StepContacts:
+    """Returns the contacts of a part that began so long after the step did [s]; `falling`: gravity of nodes, (n,)."""
     contacts, loads = part.contacts, contact_loads(part.contacts)
     active = np.flatnonzero(contacts.was_active)
     end_tet, weights = contacts.contact_state.attachment.tet[active], contacts.contact_state.attachment.weights[active]
@@ -172,7 +176,7 @@ def _contacts_of_part(model: Model, part: FastPartContacts, begin: float) -> Ste
     normal = contacts.contact_set.normal[active]
     motion = relative(part.v) - carried / contacts.dt
     speed = -np.einsum("ci,ci->c", normal, motion)
-    scale = model.gravity_scale[own] - np.where(is_pair, model.gravity_scale[other], 0.0)
+    scale = falling[own] - np.where(is_pair, falling[other], 0.0)
     pull = -scale * (normal @ part.gravity)
     gap = np.maximum(contacts.contact_set.gap[active], 0.0)
     touching, fall = touching_speeds(speed, pull, gap, contacts.dt)
