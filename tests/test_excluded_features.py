@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from fixtures.closed_surfaces import cube, sphere
+from fixtures.slow_winding_numbers import slow_winding_numbers
 from sinew.solver.bake.contact_convergence_warnings import bake_warnings
 from sinew.solver.contact.exact.contact_mesh import (
     CLOSED,
@@ -20,7 +21,6 @@ from sinew.solver.contact.exact.excluded_features import ExcludedFeatures, edges
 from sinew.solver.contact.exact.friction import PairForces
 from sinew.solver.contact.exact.tangled_features import intersecting_owners, tangled_features
 from sinew.solver.mechanics.state import State
-from sinew.solver.mesh.geometry.winding_number import direct_winding_numbers
 from sinew.solver.simulation.exact_contact.exact_loads import exact_collider_loads, exact_contact_loads, excluded_places
 
 PLANE = np.array([[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
@@ -126,7 +126,7 @@ def test_what_is_inside_or_crosses_is_tangled() -> None:
     for surface in (0, 1):
         corners = y[mesh.triangles[mesh.surface[mesh.triangles[:, 0]] == surface]]
         other = np.flatnonzero(mesh.surface == 1 - surface)
-        inside = other[np.abs(direct_winding_numbers(corners, y[other])) > 0.5]
+        inside = other[np.abs(slow_winding_numbers(corners, y[other])) > 0.5]
         assert set(points[of == surface]) == set(inside) and len(inside)
         ends, at = found.excluded_edges(mesh)
         marked = {tuple(end) for end in ends[at == surface]}

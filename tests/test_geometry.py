@@ -3,27 +3,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from fixtures.closed_surfaces import cube, sphere, torus
+from fixtures.slow_winding_numbers import slow_winding_numbers
 from sinew.solver.mesh.geometry.closest_point import closest_points
 from sinew.solver.mesh.geometry.triangle_bvh import LEAF_SIZE, build_bvh
-from sinew.solver.mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
-
-
-def slow_winding_numbers(corners, points):
-    """Sum of solid angles of all triangles over 4π, one point at a time (van Oosterom and Strackee)."""
-    numbers = []
-    for point in points:
-        a, b, c = np.moveaxis(corners - point, 1, 0)
-        la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
-        above = np.einsum("ij,ij->i", a, np.cross(b, c))
-        below = la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb
-        numbers.append(2 * np.arctan2(above, below).sum() / (4 * math.pi))
-    return np.array(numbers)
+from sinew.solver.mesh.geometry.winding_number import winding_numbers
 
 
 def slow_distances(corners, points):
@@ -147,12 +134,3 @@ def test_results_do_not_depend_on_threads():
         results.append((winding_numbers(bvh, points).tobytes(), closest_points(bvh, points).distance.tobytes()))
     set_thread_count(None)
     assert results[0] == results[1]
-
-
-def test_winding_numbers_without_a_tree_are_those_of_numpy():
-    vertices, triangles = torus()
-    points = np.random.default_rng(2).uniform(-1.5, 1.5, (50, 3))
-    corners = vertices[triangles]
-    found = direct_winding_numbers(corners, points)
-    np.testing.assert_allclose(found, slow_winding_numbers(corners, points), atol=1e-12)
-    assert 0 < (found > 0.5).sum() < len(points)

@@ -50,6 +50,27 @@ def test_motion_and_forces_of_contacts_agree(tmp_path: Path, monkeypatch: pytest
     assert slid > 50
 
 
+def test_what_has_settled_keeps_its_motion_while_others_are_solved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where contacts have sunk, which are lifted: of what is held or has settled none is."""
+    solve, seen = rigid_contact_solve.solve_rigid_contacts, []
+
+    def solve_and_compare(bodies: Any, blocks: Any, rows: Any, contacts: Any, state: Any, *others: Any) -> Any:
+        u, shift = bodies.u.copy(), state.shift.copy()
+        found = solve(bodies, blocks, rows, contacts, state, *others)
+        is_kept = ~bodies.is_free
+        seen.append(int(is_kept.sum()))
+        assert np.array_equal(bodies.u[is_kept], u[is_kept])
+        between_kept = is_kept[rows.body[:, 0]] & ((rows.body[:, 1] < 0) | is_kept[rows.body[:, 1]])
+        assert np.array_equal(state.shift[between_kept], shift[between_kept])
+        return found
+
+    monkeypatch.setattr(rigid_contact_solve, "solve_rigid_contacts", solve_and_compare)
+    falling_boxes(tmp_path).advance(40)
+    assert sum(count > 0 for count in seen) > 10
+
+
 def check_solution(
     u: Floats, b: Floats, blocks: Any, rows: Any, contacts: Any, state: Any, dt: float, forces: Any
 ) -> int:

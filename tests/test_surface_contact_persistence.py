@@ -12,7 +12,6 @@ import trimesh
 from fixtures.collision_surfaces import gaps_at, known_from, previous_contacts, skins_from
 from fixtures.triangle_patches import faces_of, sheet, winding, wobble
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts
-from sinew.solver.contact.surfaces import contact_tracking as holding
 from sinew.solver.contact.surfaces.contact_tracking import track_contacts
 from sinew.solver.contact.surfaces.point_triangle_search import PointTriangleSearch
 from sinew.solver.mesh.geometry.closest_point import closest_points
@@ -213,17 +212,6 @@ def test_a_body_s_own_point_in_something_thin_is_pushed_out_on_one_side():
     met = PointTriangleSearch(skins, skins.rest, known).find(skins.rest)
     is_corner = met.id % v == corner
     assert met.normal[is_corner, 2].tolist() == pytest.approx([1.0])
-
-
-def test_many_points_are_asked_by_a_tree_whether_they_are_inside(monkeypatch):
-    body, triangles = faces_of(trimesh.creation.icosphere(3))
-    points = np.random.default_rng(0).uniform(-1.2, 1.2, (40, 3))
-    skins = skins_from([(body, triangles), (points, np.zeros((0, 3)))])
-    asked = np.arange(len(body), skins.vertex_count), np.zeros(len(points), int)
-    one_by_one = holding.surface_winding_numbers(skins, skins.rest, *asked)
-    monkeypatch.setattr(holding, "MAX_DIRECT_SOLID_ANGLES", 0)
-    assert np.abs(holding.surface_winding_numbers(skins, skins.rest, *asked) - one_by_one).max() < 0.1
-    assert np.array_equal(one_by_one > 0.5, np.linalg.norm(points, axis=1) < 0.99)
 
 
 def test_what_is_not_inside_a_skin_is_not_behind_it():

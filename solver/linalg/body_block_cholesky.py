@@ -142,11 +142,18 @@ def _find_coupling(own, other, degree, near, via):
 @kernel(device_only=True)
 def factor_blocks(elimination, blocks, is_solved, edges, factors):
     """Writes the `BlockFactors` of solved bodies, (n,); `edges` are room for all couplings, (e, 6, 6)."""
-    edges[:] = 0.0
     pairs = min(len(edges), len(blocks.coupling))  # none if only the diagonal is eliminated
-    edges[:pairs] = blocks.coupling[:pairs]
     D, below = factors
-    D[:] = blocks.diagonal
+    for p in range(len(elimination.order)):
+        own = elimination.order[p]
+        if not is_solved[own]:
+            continue
+        D[own] = blocks.diagonal[own]
+        for c in range(elimination.start[p], elimination.start[p + 1]):
+            edge = elimination.edge[c]
+            for i in range(SIZE):
+                for j in range(SIZE):
+                    edges[edge, i, j] = blocks.coupling[edge, i, j] if edge < pairs else 0.0
     for p in range(len(elimination.order)):
         own = elimination.order[p]
         if not is_solved[own]:

@@ -57,7 +57,14 @@ def order_blocks(blocks):
 
 
 @kernel()
-def solve_body_blocks(blocks, elimination, is_solved, r, tolerance, floor, max_iterations, x):
+def allocate_factors(blocks, elimination):
+    """Returns room for the factors of `solve_body_blocks` and for the couplings that they are made of."""
+    factors = BlockFactors(np.empty((len(blocks.diagonal), SIZE, SIZE)), np.empty((len(elimination.body), SIZE, SIZE)))
+    return factors, np.empty((len(elimination.first), SIZE, SIZE))
+
+
+@kernel()
+def solve_body_blocks(blocks, elimination, is_solved, r, tolerance, floor, max_iterations, x, room):
     """Writes A⁻¹ r of solved bodies into x, and zero of the others, (n, 6); returns ρ = rᵀ M⁻¹ r at the start, and the
     number of iterations.
 
@@ -72,11 +79,11 @@ def solve_body_blocks(blocks, elimination, is_solved, r, tolerance, floor, max_i
         tolerance, max_iterations: See above.
         floor: ρ that is low enough.
         x: Out.
+        room: Of `allocate_factors`.
     """
     count = len(r)
     z, p, q = np.empty_like(r), np.empty_like(r), np.empty_like(r)
-    factors = BlockFactors(np.empty((count, SIZE, SIZE)), np.empty((len(elimination.body), SIZE, SIZE)))
-    edges = np.empty((len(elimination.first), SIZE, SIZE))
+    factors, edges = room
     for body in range(count):
         for i in range(SIZE):
             x[body, i], p[body, i] = 0.0, 0.0

@@ -9,6 +9,7 @@ from ...contact.active_set.contact_line_search import apply_step_lengths
 from ...contact.contact_step import ContactStep
 from ...contact.detection.rigid_collider_contacts import ColliderPose
 from ...contact.surfaces.post_fracture_penetration import fill_backside_points
+from ...contact.surfaces.surface_winding import surface_winding_numbers
 from ...integrators.bdf2 import bodies_by_bdf2
 from ...linalg.block_system import BlockSystem, StoppingCriteria
 from ...linalg.element_by_element import DAMPING_NUMBERS, STIFFNESS_NUMBERS, ElementProducts
@@ -19,7 +20,6 @@ from ...mechanics.elements.record_layout import UNDAMPED_LENGTH
 from ...mechanics.model import Model
 from ...mesh.cutting.cut import check_covered
 from ...mesh.cutting.ear_clipping import cut_ears
-from ...mesh.geometry.winding_number import direct_winding_numbers
 from ...mesh.node_splitting.minimum_fragment import leaves_small_fragment
 from ...mesh.world_to_object import apply_inverse_transform
 from ...scene.scene import Scene
@@ -137,10 +137,10 @@ def _compile_fracture(simulation: Simulation) -> None:
 def _compile_contacts_of_pieces(parted: AssembledScene) -> None:
     """Compiles what runs when pieces are in each other, or have to be shortened in their way."""
     model, x, no_pairs = parted.model, np.zeros((1, 3)), np.zeros(0, np.int32)
-    direct_winding_numbers(np.zeros((1, 3, 3)), x)
     apply_step_lengths(x, 0.01, x.copy(), x.copy(), np.zeros(1), model.pattern.island_of_row[:1], x.copy())
     if parted.contact_materials is not None:
         surfaces = parted.contact_materials.surfaces
+        surface_winding_numbers(surfaces, surfaces.rest, np.zeros(1, np.int32), np.zeros(1, np.int32))
         out = no_pairs.copy(), no_pairs.copy(), np.zeros(0)
         fill_backside_points(no_pairs, no_pairs, x, np.zeros(1, np.int32), surfaces.arrays, *out)
 

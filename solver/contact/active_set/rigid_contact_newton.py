@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from ...linalg.body_block_cholesky import SIZE
-from ...linalg.body_blocks import BodyBlocks, multiply_blocks, order_blocks, solve_body_blocks
+from ...linalg.body_blocks import BodyBlocks, allocate_factors, multiply_blocks, order_blocks, solve_body_blocks
 from ...runtime.jit import kernel
 from ...runtime.union_find import flatten_labels, union_sets
 from .contact_springs import MAX_SINK_DEPTH, lift_of_sunk, sunk_depth
@@ -35,6 +35,7 @@ FLOOR_RATIO, LAST_TOLERANCE = (
 )  # residual of a linear solve, and of the last, over the largest at a start
 MAX_END_SLOPE_RATIO = 0.1  # rise of φ at the end of a full step over its fall at the start
 MAX_BISECTIONS = 10  # of the step length
+NO_PAIRS = np.zeros(0, np.int64)  # A couples no bodies: contacts alone do
 
 
 @kernel()
@@ -58,41 +59,50 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
     count, k = len(bodies.u), len(rows.start)
     group, is_solved = np.empty(count, np.int64), bodies.is_free.copy()
     after, shear_after = np.empty(k), np.empty((k, 3))
-    residual, change, trial = np.empty((count, SIZE)), np.empty((count, SIZE)), np.empty((count, SIZE))
-    of_u, step = np.empty((count, SIZE)), np.ones(count)
-    measure_motion(rows, contacts, state, bodies.u, dt, forces.normal, forces.shear)
+    residual, change = np.empty((count, SIZE)), np.empty((count, SIZE))
+    trial, of_u, step = bodies.u.copy(), np.empty((count, SIZE)), np.ones(count)
+    measure_motion(np.arange(k, dtype=np.int64), rows, contacts, state, bodies.u, dt, forces.normal, forces.shear)
+    after[:], shear_after[:] = forces.normal, forces.shear
     for c in range(k):
         forces.pushes[c], forces.kappa[c], forces.slides[c] = state.is_active[c], state.kappa[c], False
     lifts, work, largest, floor, elimination = 0, 0, 0.0, 0.0, order_blocks(blocks)
+    system = BodyBlocks(blocks.diagonal.copy(), blocks.first, blocks.second, blocks.coupling.copy())
+    room = allocate_factors(system, elimination)
     for iteration in range(MAX_ITERATIONS):
-        system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, residual, of_u)
+        moved = _contacts_of(rows, is_solved)
+        _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, moved, system, (residual, of_u))
         start, iterations = solve_body_blocks(
-            system, elimination, is_solved, residual, SOLVE_TOLERANCE, floor, MAX_SOLVE_ITERATIONS, change
+            system, elimination, is_solved, residual, SOLVE_TOLERANCE, floor, MAX_SOLVE_ITERATIONS, change, room
         )
         largest, work = max(largest, start), work + iterations
         floor = largest * FLOOR_RATIO**2
         for body in range(count):
             for i in range(SIZE):
                 trial[body, i] = bodies.u[body, i] + change[body, i]
-        measure_motion(rows, contacts, state, trial, dt, after, shear_after)
-        _group_bodies(rows, forces, after, group)
+        measure_motion(moved, rows, contacts, state, trial, dt, after, shear_after)
+        _group_bodies(rows, forces, moved, after, group)
+        is_live = _groups_of(is_solved, group)
+        live = _contacts_of(rows, is_live)
+        own = live, is_live, group
         if iteration > 0:
-            _search_lines(bodies, blocks, rows, state, forces, (after, shear_after), (change, of_u), group, step)
+            motion = np.flatnonzero(is_solved), change, of_u
+            _search_lines(bodies, blocks, rows, state, forces, (after, shear_after), motion, own, step)
         for body in range(count):
             for i in range(SIZE):
                 bodies.u[body, i] += step[group[body]] * change[body, i]
-        is_over = _update(rows, contacts, state, forces, (after, shear_after), group, step, is_solved)
-        if is_over:
-            lifts += 1
-            if lifts > max_lifts or not _lift(rows, contacts, state, forces, group, is_solved):
-                break
+        is_over = _update(rows, contacts, state, forces, (after, shear_after), own, step, is_solved)
         for body in range(count):
             is_solved[body] = is_solved[body] and bodies.is_free[body]
+        if is_over:
+            lifts += 1
+            if lifts > max_lifts or not _lift(rows, contacts, state, forces, after, group, bodies.is_free, is_solved):
+                break
     forces.slides[:] = False
-    system = _assemble(bodies, blocks, rows, contacts, state, dt, forces, bodies.is_free, residual, of_u)
+    moved = _contacts_of(rows, bodies.is_free)
+    _assemble(bodies, blocks, rows, contacts, state, dt, forces, bodies.is_free, moved, system, (residual, of_u))
     floor = largest * LAST_TOLERANCE**2
     start, iterations = solve_body_blocks(
-        system, elimination, bodies.is_free, residual, 0.0, floor, MAX_SOLVE_ITERATIONS, change
+        system, elimination, bodies.is_free, residual, 0.0, floor, MAX_SOLVE_ITERATIONS, change, room
     )
     work += iterations
     left, whole = 0.0, 0.0
@@ -105,28 +115,56 @@ def solve_rigid_contacts(bodies, blocks, rows, contacts, state, max_lifts, dt, f
 
 
 @kernel(device_only=True)
-def _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, residual, of_u):
-    """Returns the second derivative of φ by solved bodies, and writes their −∂φ/∂u and A u − b, (n, 6) each."""
-    system = BodyBlocks(blocks.diagonal.copy(), blocks.first, blocks.second, blocks.coupling.copy())
-    multiply_blocks(
-        blocks, np.arange(len(of_u), dtype=np.int64), np.arange(len(blocks.first), dtype=np.int64), bodies.u, of_u
-    )
+def _contacts_of(rows, is_body):
+    """Returns the contacts of which one side is one of these bodies, (n,), rising."""
+    which, count = np.empty(len(rows.start), np.int64), 0
+    for c in range(len(which)):
+        one, other = rows.body[c, 0], rows.body[c, 1]
+        if is_body[one] or (other >= 0 and is_body[other]):
+            which[count] = c
+            count += 1
+    return which[:count]
+
+
+@kernel(device_only=True)
+def _groups_of(is_body, group):
+    """Returns the bodies whose groups have some of these, (n,)."""
+    is_live = np.zeros(len(group), np.bool_)
+    for body in range(len(group)):
+        if is_body[body]:
+            is_live[group[body]] = True
+    for body in range(len(group)):
+        is_live[body] = is_live[group[body]]
+    return is_live
+
+
+@kernel(device_only=True)
+def _assemble(bodies, blocks, rows, contacts, state, dt, forces, is_solved, moved, system, out):
+    """Writes the second derivative of φ by solved bodies into `system`, and their −∂φ/∂u and A u − b, (n, 6) each."""
+    residual, of_u = out
+    multiply_blocks(blocks, np.flatnonzero(is_solved), NO_PAIRS, bodies.u, of_u)
     for body in range(len(of_u)):
-        for i in range(SIZE):
-            of_u[body, i] -= bodies.b[body, i]
-            residual[body, i] = -of_u[body, i]
+        if is_solved[body]:
+            for i in range(SIZE):
+                of_u[body, i] -= bodies.b[body, i]
+                residual[body, i] = -of_u[body, i]
+                for j in range(SIZE):
+                    system.diagonal[body, i, j] = blocks.diagonal[body, i, j]
+    for pair in range(len(system.first)):
+        if is_solved[system.first[pair]] and is_solved[system.second[pair]]:
+            for i in range(SIZE):
+                for j in range(SIZE):
+                    system.coupling[pair, i, j] = 0.0
     room = np.empty((3, 3)), np.empty(3), np.empty((2, 3, SIZE))
-    _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, residual)
-    return system
+    _add_contacts(moved, rows, contacts, state, forces, is_solved, dt, room, system, residual)
 
 
 @kernel(device_only=True, no_refcount=True)
-def _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, residual):
+def _add_contacts(moved, rows, contacts, state, forces, is_solved, dt, room, system, residual):
     """Adds what contacts of solved bodies do to A and −∂φ/∂u; `room` is for a K, a force and two products with J."""
     K, f, B = room
-    for c in range(len(rows.start)):
-        one, other = rows.body[c, 0], rows.body[c, 1]
-        if not forces.pushes[c] or not (is_solved[one] or (other >= 0 and is_solved[other])):
+    for c in moved:
+        if not forces.pushes[c]:
             continue
         n, s, kappa = contacts.normal[c], forces.shear[c], forces.kappa[c]
         length = s[0] * s[0] + s[1] * s[1] + s[2] * s[2]
@@ -138,8 +176,8 @@ def _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, re
             K[i, i] += dt * dt * kappa
         for side in range(2):
             b = rows.body[c, side]
-            if b < 0:
-                break
+            if b < 0 or not is_solved[b]:
+                continue
             r, sign = rows.arm[c, side], 1.0 if side == 0 else -1.0
             times_velocity(K, r, B[side])
             add_transposed(r, B[side], system.diagonal[b])
@@ -148,8 +186,8 @@ def _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, re
                 residual[b, i] += sign * f[i]
                 residual[b, 3 + i] += sign * (r[j] * f[k] - r[k] * f[j])
         pair = rows.pair[c]
-        if pair >= 0:
-            side = 0 if one == system.first[pair] else 1
+        if pair >= 0 and is_solved[rows.body[c, 0]] and is_solved[rows.body[c, 1]]:
+            side = 0 if rows.body[c, 0] == system.first[pair] else 1
             for i in range(3):
                 for j in range(SIZE):
                     B[1 - side, i, j] = -B[1 - side, i, j]
@@ -157,42 +195,47 @@ def _add_contacts(rows, contacts, state, forces, is_solved, dt, room, system, re
 
 
 @kernel(device_only=True)
-def _group_bodies(rows, forces, after, group):
+def _group_bodies(rows, forces, moved, after, group):
     """Writes the lowest body of those that contacts join which push, or would after a solve, (n,)."""
     for body in range(len(group)):
         group[body] = body
     for c in range(len(after)):
-        if rows.body[c, 1] >= 0 and (forces.pushes[c] or (rows.may_push[c] and after[c] > 0.0)):
+        if rows.body[c, 1] >= 0 and forces.pushes[c]:
+            union_sets(group, rows.body[c, 0], rows.body[c, 1])
+    for c in moved:
+        if rows.body[c, 1] >= 0 and rows.may_push[c] and after[c] > 0.0:
             union_sets(group, rows.body[c, 0], rows.body[c, 1])
     flatten_labels(group)
 
 
 @kernel(device_only=True)
-def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
+def _search_lines(bodies, blocks, rows, state, forces, end, motion, own, step):
     """Writes for every group the share of a solve that it follows, 0 to 1, to where φ stops falling, (n,).
 
     Args:
+        bodies, blocks, rows, state, forces: See `solve_rigid_contacts`.
         end: N and s where the solve ends.
-        moved: The change of u, and A u − b where it starts.
+        motion: Which bodies were solved, the change of u, and A u − b where it starts.
+        own: Contacts and bodies of groups with solved bodies, and the group of every body.
+        step: Out.
     """
-    change, of_u = moved
+    solved, change, of_u = motion
+    live, is_live, group = own
     count = len(group)
     bent, start, bends = np.empty((count, SIZE)), np.zeros(count), np.zeros(count)
-    multiply_blocks(
-        blocks, np.arange(count, dtype=np.int64), np.arange(len(blocks.first), dtype=np.int64), change, bent
-    )
-    for body in range(count):
+    multiply_blocks(blocks, solved, NO_PAIRS, change, bent)
+    for body in solved:
         for i in range(SIZE):
             start[group[body]] += change[body, i] * of_u[body, i]
             bends[group[body]] += change[body, i] * bent[body, i]
     low, high, slope, fall = np.zeros(count), np.ones(count), np.empty(count), np.zeros(count)
-    is_whole = np.zeros(count, np.bool_)
-    _slopes(rows, state, forces, end, group, np.zeros(count, np.bool_), low, fall)
+    is_whole = ~is_live
+    _slopes(live, rows, state, forces, end, group, is_whole, low, fall)
     for g in range(count):
         fall[g] += start[g]
         step[g] = 1.0
     for turn in range(MAX_BISECTIONS):
-        _slopes(rows, state, forces, end, group, is_whole, step, slope)
+        _slopes(live, rows, state, forces, end, group, is_whole, step, slope)
         is_over = True
         for g in range(count):
             if group[g] != g or is_whole[g]:
@@ -212,10 +255,10 @@ def _search_lines(bodies, blocks, rows, state, forces, end, moved, group, step):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _slopes(rows, state, forces, end, group, is_known, step, slope):
+def _slopes(live, rows, state, forces, end, group, is_known, step, slope):
     """Writes what contacts add to the slope of φ along a solve at a share of it, for groups not known yet, (n,)."""
     (after, shear_after), slope[:] = end, 0.0
-    for c in range(len(after)):
+    for c in live:
         g, before = group[rows.body[c, 0]], forces.normal[c]
         if is_known[g] or not (rows.may_push[c] or forces.pushes[c]):
             continue
@@ -233,13 +276,14 @@ def _slopes(rows, state, forces, end, group, is_known, step, slope):
 
 
 @kernel(device_only=True)
-def _update(rows, contacts, state, forces, end, group, step, is_solved):
+def _update(rows, contacts, state, forces, end, own, step, is_solved):
     """Gives contacts the forces that follow from the motion; returns whether these are, in all groups, those solved.
 
     Writes which bodies have to be solved again, (n,).
     """
+    live, _, group = own
     wrong, pushed, room = np.zeros(len(group)), np.zeros(len(group)), np.empty((2, 3))
-    _update_forces(rows, contacts, state, forces, end, group, step, wrong, pushed, room)
+    _update_forces(live, rows, contacts, state, forces, end, group, step, (wrong, pushed), room)
     is_over = True
     for body in range(len(group)):
         g = group[body]
@@ -249,13 +293,13 @@ def _update(rows, contacts, state, forces, end, group, step, is_solved):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _update_forces(rows, contacts, state, forces, end, group, step, wrong, pushed, room):
+def _update_forces(live, rows, contacts, state, forces, end, group, step, sums, room):
     """Gives contacts the forces that follow from the motion; adds their changes and the normal forces by groups [N].
 
-    `room` is for two vectors.
+    `sums` are these, and `room` is for two vectors. What the solve ended with becomes what the group follows.
     """
-    (after, shear_after), now, solved = end, room[0], room[1]
-    for c in range(len(after)):
+    (after, shear_after), (wrong, pushed), now, solved = end, sums, room[0], room[1]
+    for c in live:
         b = rows.body[c, 0]
         g, n, mu, k = group[b], contacts.normal[c], state.mu[c], state.k[c]
         part, s, kappa = step[g], forces.shear[c], forces.kappa[c]
@@ -279,28 +323,32 @@ def _update_forces(rows, contacts, state, forces, end, group, step, wrong, pushe
         error = 0.0
         for i in range(3):
             error += ((max(N, 0.0) if may else 0.0) * n[i] - next_kappa * now[i] - N_solved * n[i] - solved[i]) ** 2
-            s[i] = now[i]
+            s[i], shear_after[c, i] = now[i], now[i]
         wrong[g] += math.sqrt(error)
         pushed[g] += max(N, 0.0) if may else 0.0
-        forces.normal[c], forces.pushes[c] = N, pushes
+        forces.normal[c], forces.pushes[c], after[c] = N, pushes, N
         forces.kappa[c], forces.slides[c] = next_kappa, slides
 
 
 @kernel(device_only=True)
-def _lift(rows, contacts, state, forces, group, is_solved):
-    """Lifts contacts that sank in too deep, and marks the bodies of their groups; returns whether there are any."""
+def _lift(rows, contacts, state, forces, after, group, is_free, is_solved):
+    """Lifts contacts that sank in too deep, of bodies that are not held, and marks the bodies of their groups.
+
+    Returns whether there are any. `after` are the normal forces, too.
+    """
     count = len(group)
     sank = np.zeros(count, np.bool_)
-    for c in range(len(forces.normal)):
+    for c in _contacts_of(rows, is_free):
         if forces.pushes[c]:
             sunk = sunk_depth(forces.normal[c], state.k[c], state.shift[c], contacts.gap[c])
             if state.shift[c] >= 0.0 and sunk > MAX_SINK_DEPTH * state.size[c]:
                 rise = lift_of_sunk(sunk, state.size[c])
                 state.shift[c] += rise
                 forces.normal[c] += state.k[c] * rise
+                after[c] = forces.normal[c]
                 sank[group[rows.body[c, 0]]] = True
     is_any = False
     for body in range(count):
-        is_solved[body] = sank[group[body]]
+        is_solved[body] = sank[group[body]] and is_free[body]
         is_any = is_any or is_solved[body]
     return is_any

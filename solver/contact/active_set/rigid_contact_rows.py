@@ -124,10 +124,10 @@ def add_point_terms(tet, weights, force, stiffness, damping, body_of_tet, x, tet
 
 
 @kernel(device_only=True, no_refcount=True)
-def measure_motion(rows, contacts, state, u, dt, normal_force, shear):
-    """Writes N [N], (k,), and s [m], (k, 3), of contacts where bodies move by u, (n, 6)."""
+def measure_motion(which, rows, contacts, state, u, dt, normal_force, shear):
+    """Writes N [N], (k,), and s [m], (k, 3), of some contacts where bodies move by u, (n, 6)."""
     body, arm, start = rows.body, rows.arm, rows.start
-    for c in range(len(start)):
+    for c in which:
         x, y, z = start[c, 0], start[c, 1], start[c, 2]
         for side in range(2):
             b = body[c, side]

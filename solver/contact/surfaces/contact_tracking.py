@@ -9,21 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...mesh.geometry.triangle_bvh import build_bvh
-from ...mesh.geometry.winding_number import direct_winding_numbers, winding_numbers
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 from ...runtime.kernel_argument_tuple import kernel_tuple
 from ..detection.persistent_contacts import PersistentContacts
 from .closest_point_walk import EDGE_WEIGHT_TOLERANCE, MIN_ALIGNED_COSINE, find_closest_places, triangle_frame
 from .collision_surfaces import MAX_CONTACTS_PER_SURFACE, CollisionSurfaces, Int8s, Int64s
+from .surface_winding import surface_winding_numbers
 
 KEEP_DIRECTION_DISTANCE = 0.02  # distance from an edge up to which a contact keeps its normal, in tet sizes
 MIN_KEEP_DIRECTION_COSINE = 0.0  # cosine between both normals from which it does
 MIN_EXIT_TRIANGLE_DEPTH = 0.05  # depth from which a point keeps the triangle by which it leaves, in tet sizes
 MAX_WALK_DEPTH = 0.6  # depth from which the whole surface is searched again, in tet sizes
 MAX_OUTSIDE_DEPTH = 0.1  # the same for a point that is not inside
-MAX_DIRECT_SOLID_ANGLES = 100_000  # number up to which summing all solid angles takes less than building a tree
 OPPOSING_COSINE = -0.3  # cosine between two faces up to which they face each other
 MIN_SAME_SIDE_COSINE = 0.3  # cosine to the previous normal below which a face behind the point is a far side
 
@@ -250,21 +248,6 @@ def _search_from_too_deep(
         )
         walk_to_closest_places(surfaces, tracked.select(rows), start, True, nearest, includes_own=True)
         places.replace_rows(rows, nearest)
-
-
-def surface_winding_numbers(surfaces: CollisionSurfaces, at: Floats, point: Indices, surface: Indices) -> Floats:
-    """Returns the winding number of a surface around each point, for vertices at [m], (v, 3), (k,)."""
-    result = np.zeros(len(point))
-    for number in np.unique(surface).tolist():
-        own = surface == number
-        corners = at[surfaces.triangles[surfaces.triangles_of(number)]]
-        is_small = own.sum() * len(corners) <= MAX_DIRECT_SOLID_ANGLES
-        result[own] = (
-            direct_winding_numbers(corners, at[point[own]])
-            if is_small
-            else winding_numbers(build_bvh(at, surfaces.triangles[surfaces.triangles_of(number)]), at[point[own]])
-        )
-    return result
 
 
 def add_thickness(surfaces: CollisionSurfaces, contacts: TrackedContacts) -> TrackedContacts:

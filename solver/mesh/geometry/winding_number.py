@@ -27,24 +27,6 @@ def winding_numbers(bvh: Bvh, points: npt.ArrayLike) -> Floats:
     return out
 
 
-def direct_winding_numbers(corners: npt.ArrayLike, points: npt.ArrayLike) -> Floats:
-    """Returns the winding number of triangles, (t, 3, 3) [m], at few points [m], (k, 3), without a tree, as (k,)."""
-    points = floats(points, -1, 3)
-    out = np.empty(len(points))
-    sum_solid_angles(floats(corners, -1, 3, 3).reshape(-1, 9), points, out)
-    return out
-
-
-@kernel()
-def sum_solid_angles(corners, points, out):
-    """Fills the sum of solid angles of all triangles, (t, 9), over 4π at `points` [m], (k, 3), into `out`, (k,)."""
-    for i in range(points.shape[0]):
-        angle = 0.0
-        for t in range(corners.shape[0]):
-            angle += solid_angle(corners, t, points[i, 0], points[i, 1], points[i, 2])
-        out[i] = angle / (4.0 * math.pi)
-
-
 @kernel(no_refcount=True)
 def fill_winding_numbers(tree, corners, moments, points, out):
     """Fills the winding number at `points` [m], (k, 3), into `out`, (k,)."""
