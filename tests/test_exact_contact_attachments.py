@@ -11,7 +11,11 @@ import pytest
 from fixtures.rigid_bodies import momenta, rigid_box
 from fixtures.scenes import Run, block
 from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_cores
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
+from sinew.solver.integrators.exact_contact.incremental_potential import (
+    AppliedForces,
+    IncrementalPotential,
+    OtherBodies,
+)
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.attachment import Attachment
@@ -57,12 +61,11 @@ def test_links_have_the_gradient_that_the_potential_says(tmp_path) -> None:
     model, state = run.built.model, run.state
     part = StepPart(state.time, state.time + 0.01, 1.0)
     links = boundary_conditions(run.simulation, model, part, None).surface_potentials
-    others = OtherBodies(energy_bodies(model, 0.01), None, links)
+    others, none = OtherBodies(energy_bodies(model, 0.01)), np.zeros(3)
     workspace, free = SolverContext().workspace(model), without_cores(model)
-    potential = IncrementalPotential(free, state, np.zeros(3), 0.01, workspace, others=others)
+    potential = IncrementalPotential(free, state, 0.01, workspace, AppliedForces(none, attachments=links), others)
     alone = IncrementalPotential(
-        free, State(state.x.copy(), state.v.copy(), 0.0, {}), np.zeros(3), 0.01, workspace,
-        others=OtherBodies(others.group),
+        free, State(state.x.copy(), state.v.copy(), 0.0, {}), 0.01, workspace, AppliedForces(none), others
     )  # fmt: skip
     x = state.x + 1e-4 * rng.normal(size=state.x.shape)
     for _ in range(3):

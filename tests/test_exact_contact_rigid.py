@@ -14,7 +14,11 @@ from fixtures.rigid_bodies import FLOOR, centres, distortion, energy, momenta, r
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_cores
 from sinew.solver.integrators.exact_contact.free_motion import free_motion
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
+from sinew.solver.integrators.exact_contact.incremental_potential import (
+    AppliedForces,
+    IncrementalPotential,
+    OtherBodies,
+)
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.mechanics.state import State
 from sinew.solver.scene.contact import Collision
@@ -41,7 +45,7 @@ def test_the_potential_of_a_rigid_body_has_the_gradient_that_it_says(tmp_path) -
     motion = free_motion(model, state, None, 0.01)
     group = energy_bodies(model, 0.01)
     others = OtherBodies(group, motion)
-    potential = IncrementalPotential(free, state, np.zeros(3), 0.01, workspace, others=others)
+    potential = IncrementalPotential(free, state, 0.01, workspace, AppliedForces(np.zeros(3)), others)
     assert np.abs(potential.derivatives(state.x + motion.way)[0]).max() < 1e-9  # nothing else pulls
     x = state.x + motion.way + 1e-3 * rng.normal(size=state.x.shape)
     gradient = potential.derivatives(x)[0].copy()

@@ -12,7 +12,11 @@ from fixtures.sheets import CLOTH, grid
 from fixtures.tet_meshes import bar
 from sinew.solver.contact.exact.barriers import CUBIC, LOGARITHMIC, TWO_STAGE
 from sinew.solver.integrators.exact_contact.bound_surfaces import PrescribedMotion
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
+from sinew.solver.integrators.exact_contact.incremental_potential import (
+    AppliedForces,
+    IncrementalPotential,
+    OtherBodies,
+)
 from sinew.solver.integrators.newton.newton_body_selection import nonlinear_bodies
 from sinew.solver.integrators.solver_context import SolverContext
 from sinew.solver.linalg.pair_stiffness_assembly import PairPatterns
@@ -85,10 +89,10 @@ def test_the_incremental_potential_has_the_gradient_that_it_says(stretch) -> Non
     x0 = model.X @ rotation((1.0, 2.0, 0.0), 0.4).T + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
     limit = make_limit_potential(model, np.full(model.tet_count, stretch))
-    potential = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace, limits=(limit,))
+    potential = IncrementalPotential(model, state, 0.01, run.workspace, AppliedForces(run.gravity, limits=(limit,)))
     x = x0 + 0.005 * rng.normal(size=x0.shape)
     limited = float(limit.forces_at(x)[0].sum())
-    without = IncrementalPotential(model, state, run.gravity, 0.01, run.workspace).value(x)
+    without = IncrementalPotential(model, state, 0.01, run.workspace, AppliedForces(run.gravity)).value(x)
     assert (limited > 0.0) == np.isfinite(stretch)
     assert potential.value(x) == pytest.approx(without + 0.01**2 * limited, rel=1e-12)
     gradient, values = potential.derivatives(x)
@@ -115,8 +119,8 @@ def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
     x0 = model.X + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
     group = nonlinear_bodies(model, workspace).euler
-    potential = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace, others=OtherBodies(group))
-    alone = IncrementalPotential(model, state, NO_GRAVITY, 0.01, workspace)
+    potential = IncrementalPotential(model, state, 0.01, workspace, AppliedForces(NO_GRAVITY), OtherBodies(group))
+    alone = IncrementalPotential(model, state, 0.01, workspace, AppliedForces(NO_GRAVITY))
     x = x0 + 0.01 * rng.normal(size=x0.shape)
     assert potential.value(x) > alone.value(x)  # which sees no sheet
     gradient, values = potential.derivatives(x)

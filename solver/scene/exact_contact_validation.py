@@ -15,8 +15,6 @@ def check_exact_contact(scene: Scene) -> None:
     """Raises BadInput where a scene asks for Exact contact beside what it cannot simulate."""
     if scene.settings.contact != EXACT_CONTACT:
         return
-    for joint in scene.joints:
-        raise BadInput("exact-contact-without", name=joint.name, feature="a joint")
     for body in scene.bodies:
         for feature in _unsupported_features(body):
             raise BadInput("exact-contact-without", name=body.name, feature=feature)

@@ -25,12 +25,7 @@ import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
 from ...contact.exact.conservative_advancement import limit_motion
-from ...contact.exact.contact_potential import (
-    PairStencils,
-    contact_energy,
-    count_close,
-    least_gap_share,
-)
+from ...contact.exact.contact_potential import PairStencils, contact_energy, count_close, least_gap_share
 from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import (
     FrictionPairs,
@@ -376,6 +371,9 @@ def exact_contact_step(
             continue
         is_last_friction = lags == options.max_lags or not surfaces.friction.any()
         converged = moved <= options.tolerance and (since_lag == 1 or is_last_friction)
+        if moved <= options.tolerance and not potential.settle_joints(step.x):
+            converged = False
+            continue
         if not converged and not is_last_friction:
             step.lag_friction()
             lags, since_lag = lags + 1, 0

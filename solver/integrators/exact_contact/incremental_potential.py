@@ -5,8 +5,8 @@
 
 with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
 step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
-limit, of triangles and hinges of sheets, of rigid bodies, and of attachments. Its Hessian is taken as B + Δt² (R K Rᵀ +
-the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch
+limit, of triangles and hinges of sheets, of rigid bodies, attachments and joints. Its Hessian is taken as B + Δt² (R K
+Rᵀ + the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch
 limits, whose energy is convex, and those of hinges, rigid bodies and links, made semidefinite one by one.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
@@ -14,7 +14,6 @@ Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,21 +39,38 @@ from ..system.block_ops import block_matrix_product
 from ..system.external_blocks import add_point_blocks
 from ..system.step_matrix import compute_element_records, diagonal_mass
 from .free_motion import FreeMotion
+from .joint_potential import JointPotential, joined_stencils
 from .link_stencils import link_energy, link_stencils, links_at
 
 
 class OtherBodies(NamedTuple):
-    """Bodies that are not corotated or do not go straight on, and what links bodies.
+    """Bodies that are not corotated or do not go straight on.
 
     Attributes:
         group: The former; None: there are none.
         free: The motion of all bodies if nothing pulls; None: all go straight on.
-        attachments: What links surfaces.
     """
 
     group: FleshGroup | None = None
     free: FreeMotion | None = None
+
+
+class AppliedForces(NamedTuple):
+    """What acts on bodies beside elasticity, contact and friction.
+
+    Attributes:
+        gravity: g [m/s²], (3,).
+        points: Springs at points; None: there are none.
+        limits: Stretch limits of tets.
+        attachments: What links surfaces.
+        joints: Of rigid bodies; None: there are none.
+    """
+
+    gravity: Floats
+    points: PointForces | None = None
+    limits: tuple[LimitPotential, ...] = ()
     attachments: tuple[AttachmentPotential, ...] = ()
+    joints: JointPotential | None = None
 
 
 UNIT_GRADIENTS = np.array([-1.0, -1.0, -1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
@@ -68,7 +84,7 @@ class IncrementalPotential:
         model: The bodies.
         x0: Nodes at the start [m], (n, 3).
         dt: Δt [s].
-        link_stencils: What links between bodies do at the last nodes that derivatives were asked for at.
+        link_stencils: What links between bodies, and joints, do at the last nodes that derivatives were asked for at.
         free: The motion if nothing pulls; None: all go straight on.
         fall: What gravity adds to it [m], (n, 3).
     """
@@ -77,26 +93,22 @@ class IncrementalPotential:
         self,
         model: Model,
         state: State,
-        gravity: Floats,
         dt: float,
         workspace: StepWorkspace,
-        points: PointForces | None = None,
-        limits: Sequence[LimitPotential] = (),
+        forces: AppliedForces,
         others: OtherBodies = NO_OTHERS,
     ) -> None:
         """Begins a step.
 
         Args:
             model, state: The bodies, and where they begin.
-            gravity: g [m/s²], (3,).
             dt: Δt [s].
             workspace: Of the model; `values` and `force` are written.
-            points: Springs at points; None: there are none.
-            limits: Stretch limits of tets.
-            others: Bodies that are not corotated or do not go straight on, and what links bodies.
+            forces: What acts on them.
+            others: Which are not corotated or do not go straight on.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
-        self._limits, self._group = tuple(limits), others.group
+        self._limits, self._group, self._joints = forces.limits, others.group, forces.joints
         self._evaluator = FleshEvaluator(others.group, model, workspace) if others.group is not None else None
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
@@ -104,12 +116,12 @@ class IncrementalPotential:
         records = self._records(self.x0)
         assemble(0.0, dt, diagonal_mass(model, dt), model.pattern, records, self._constant, self._force)
         self._add_damping()
-        fall = dt * dt * model.gravity_scale[:, None] * gravity
+        fall = dt * dt * model.gravity_scale[:, None] * forces.gravity
         impulse = np.zeros((model.node_count, 3))
-        if points is not None and len(points):
-            add_point_blocks(model, points, dt, self._constant, impulse)
+        if forces.points is not None and len(forces.points):
+            add_point_blocks(model, forces.points, dt, self._constant, impulse)
         self.free, self.fall = others.free, fall
-        self._attachments, self.link_stencils = others.attachments, link_stencils(LinearForces())
+        self._attachments, self.link_stencils = forces.attachments, link_stencils(LinearForces())
         way = dt * floats(state.v) if others.free is None else others.free.way
         self._pull = model.mass[:, None] * (way + fall) + dt * impulse
 
@@ -132,12 +144,14 @@ class IncrementalPotential:
         if self._evaluator is not None and self._group is not None:
             elastic += float(self._evaluator.energies(floats(x[self._group.part.nodes])).sum())
         elastic += link_energy(self._attachments, x)
+        if self._joints is not None:
+            elastic += self._joints.energy(x)
         return inertia - float((d * self._pull).sum()) + self.dt**2 * elastic
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
         """Returns gradient [N s²], (n, 3), and blocks of the Hessian [N s²/m], (b, 9), at nodes [m], (n, 3).
 
-        The blocks are those of the workspace. Links between bodies are not in them, but in `link_stencils`.
+        The blocks are those of the workspace. Links between bodies and joints are not in them, but in `link_stencils`.
         """
         pattern, values, force = self.model.pattern, self.workspace.values, self.workspace.force
         records, dt2 = self._records(x), self.dt**2
@@ -158,7 +172,13 @@ class IncrementalPotential:
             add_point_blocks(self.model, links.points, self.dt, values, impulse)
             gradient -= self.dt * impulse
         self.link_stencils = link_stencils(links)
+        if self._joints is not None:
+            self.link_stencils = joined_stencils(self.link_stencils, self._joints.stencils(x))
         return gradient, values
+
+    def settle_joints(self, x: Floats) -> bool:
+        """Lets joints take what they push with at nodes [m], (n, 3), as loads; returns whether that changes little."""
+        return self._joints is None or self._joints.settle(x)
 
     def _add_group(self, x: Floats, gradient: Floats, values: Floats) -> None:
         """Adds what bodies do that are not corotated to a gradient, (n, 3), and blocks, (b, 9)."""

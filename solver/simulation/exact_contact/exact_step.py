@@ -13,7 +13,8 @@ from ...contact.exact.tangled_features import intersecting_owners, tangled_featu
 from ...integrators.exact_contact.energy_bodies import without_cores
 from ...integrators.exact_contact.exact_contact_step import exact_contact_step
 from ...integrators.exact_contact.free_motion import free_motion
-from ...integrators.exact_contact.incremental_potential import IncrementalPotential, OtherBodies
+from ...integrators.exact_contact.incremental_potential import AppliedForces, IncrementalPotential, OtherBodies
+from ...integrators.exact_contact.joint_potential import JointPotential
 from ...integrators.step_report import StepReport
 from ...mechanics.elements.inverted_tet_count import count_inverted
 from ...mechanics.model import Model
@@ -58,16 +59,16 @@ def take_exact_step(
     potential = IncrementalPotential(
         without_cores(model),
         state,
-        gravity,
         part.dt,
         workspace,
-        bounds.point_forces,
-        bounds.potentials,
-        OtherBodies(
-            surfaces.energy_bodies,
-            free_motion(model, state, bounds.is_fixed, part.dt),
+        AppliedForces(
+            gravity,
+            bounds.point_forces,
+            bounds.potentials,
             tuple(each for each in bounds.surface_potentials if each.active),
+            JointPotential(bounds.joints) if bounds.joints is not None else None,
         ),
+        OtherBodies(surfaces.energy_bodies, free_motion(model, state, bounds.is_fixed, part.dt)),
     )
     remembered, before = RememberedShear.from_state(state), state.view()
     report = exact_contact_step(state, potential, bound, motion, surfaces.options, scene.settings, remembered, excluded)
@@ -85,6 +86,8 @@ def take_exact_step(
         pushed = ExactPartContacts(report.forces, bound, motion, before, state.view(), surfaces.keys, part.dt, gravity)
         simulation.part_contacts.append(pushed)
     origins = surfaces.collider_origins(tracks, part.end)
+    if bounds.joints is not None:
+        bounds.joints.remember(state)
     end_forces(simulation, model, part)
     for feature in built.features:
         feature.after_part(model, state, None)
