@@ -15,6 +15,8 @@ from fixtures.export_scenes import exported
 from sinew.addon.baking import last_failure
 from sinew.addon.export import input_digest
 from sinew.addon.export.crack_guides import guide_objects
+from sinew.addon.fracture_meshes import show_results
+from sinew.addon.fracture_meshes.result_objects import results_of
 from sinew.addon.objects import roles
 from sinew.addon.panels.panels import _shown_panels
 
@@ -110,3 +112,39 @@ def test_a_glass_cube_that_falls_on_a_new_ground_comes_apart(tmp_path: Path) -> 
     assert bpy.ops.sinew.simulate() == {"FINISHED"}, last_failure.failure_text(scene)
     (broken,) = [obj for obj in scene.objects if obj.name == f"{cube.name} Broken"]
     assert len(broken.data.polygons) > len(cube.data.polygons)
+
+
+@pytest.mark.slow
+def test_dust_is_a_point_cloud_with_velocity_size_and_age(tmp_path: Path) -> None:
+    scene = fresh()
+    scene.frame_end = 3
+    cube = glass_cube(0.1, 0.12)
+    own = cube.sinew
+    own.tet_count, own.makes_dust, own.initial_velocity = 700, True, (0.0, 0.0, -15.0)
+    assert bpy.ops.sinew.add_ground() == {"FINISHED"}
+    roles.colliders(scene)[0].location.z = 0.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert bpy.ops.sinew.simulate() == {"FINISHED"}, last_failure.failure_text(scene)
+    (dust,) = [obj for obj in scene.objects if obj.name == f"{cube.name} Dust"]
+    assert dust.type == "POINTCLOUD" and dust in results_of(cube)
+
+    def cloud(frame: int) -> bpy.types.PointCloud:
+        scene.frame_set(frame)
+        return dust.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+
+    assert len(cloud(1).points) == 0
+    shown = cloud(3)
+    values = {name: np.zeros(len(shown.points), kind) for name, kind in (("size", "f"), ("age", "f"), ("id", "i"))}
+    for name, found in values.items():
+        shown.attributes[name].data.foreach_get("value", found)
+    radius, velocity = np.zeros(len(shown.points), "f"), np.zeros(3 * len(shown.points), "f")
+    shown.attributes["radius"].data.foreach_get("value", radius)
+    shown.attributes["velocity"].data.foreach_get("vector", velocity)
+    assert len(radius) > 0 and radius == pytest.approx(0.5 * values["size"])
+    assert ((values["age"] >= 0.0) & (values["age"] <= 2.0 / 24.0)).all() and len(set(values["id"])) == len(radius)
+    assert 0.0 < values["size"].max() < 0.05 and 0.1 < np.abs(velocity).max() < 50.0
+    own.separate_pieces = True
+    kinds = {obj.type for obj in results_of(cube)}
+    assert kinds == {"EMPTY", "MESH", "POINTCLOUD"}
+    show_results.restore_body(cube)
+    assert not results_of(cube) and not len(bpy.data.pointclouds)

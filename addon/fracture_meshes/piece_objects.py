@@ -42,6 +42,8 @@ def make_piece_objects(
         for number in range(int(result.piece.max(initial=-1)) + 1):
             piece, vertices = result.piece_mesh(number)
             points = samples[0, vertices].astype(np.float64)
+            if is_dust(samples, vertices):
+                continue  # shown as a particle
             made.append(result_objects.make_piece(scene, obj, parent, piece, source, points))
             name = made[-1].data.attributes.new(VERTEX_INDEX_ATTRIBUTE, "INT", "POINT")
             name.data.foreach_set("value", np.ascontiguousarray(vertices, np.int32))
@@ -51,6 +53,11 @@ def make_piece_objects(
         result_objects.remove(made)
         raise
     return made
+
+
+def is_dust(samples: npt.NDArray[np.float32], vertices: npt.NDArray) -> bool:
+    """Whether a piece of some vertices has shrunk to a point by the last sample, (samples, k, 3)."""
+    return bool((np.ptp(samples[-1, vertices], axis=0) == 0.0).all())
 
 
 def motion_path(folder: Path, key: str, made: bpy.types.Object) -> Path:

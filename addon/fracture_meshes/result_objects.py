@@ -13,6 +13,7 @@ from ...solver.scene.settings.tables import NONE
 from ..blender_data import sinew_modifier
 from ..cache.final_mesh_file import StoredResult
 from ..playback import attribute_modifier
+from ..playback.dust_nodes import DUST_GROUP_NAME
 from . import closed_crack_normal_nodes, result_mesh
 from .closed_crack_normals import find_closed_crack_normals
 from .source_mesh_arrays import SourceMesh
@@ -98,10 +99,16 @@ def box_centre(points: Floats) -> Floats:
 
 def make_parent(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     """Returns an empty that moves with the body, hidden or not."""
-    made = bpy.data.objects.new(obj.name + PIECES_SUFFIX, None)
+    made = make_child(scene, obj, obj.name + PIECES_SUFFIX, None)
+    made.empty_display_size = 0.5 * max(obj.dimensions) / (max(obj.scale) or 1.0)
+    return made
+
+
+def make_child(scene: bpy.types.Scene, obj: bpy.types.Object, name: str, data: bpy.types.ID | None) -> bpy.types.Object:
+    """Returns a new object of some data that is a result of a body, in its space, and its child."""
+    made = bpy.data.objects.new(name, data)
     made.sinew.result_of, made.sinew.result_name = obj, made.name
     made.parent = obj
-    made.empty_display_size = 0.5 * max(obj.dimensions) / (max(obj.scale) or 1.0)
     for collection in _collections_of(scene, obj):
         collection.objects.link(made)
     return made
@@ -144,7 +151,7 @@ def remove(results: Iterable[bpy.types.Object]) -> None:
         for made in objects
         for modifier in made.modifiers
         if modifier.type == "NODES"
-        and modifier.name in (attribute_modifier.GROUP_NAME, closed_crack_normal_nodes.GROUP_NAME)
+        and modifier.name in (attribute_modifier.GROUP_NAME, closed_crack_normal_nodes.GROUP_NAME, DUST_GROUP_NAME)
         and modifier.node_group
     }
     bpy.data.batch_remove(objects)

@@ -18,7 +18,7 @@ from ..blender_data import object_hiding, sinew_modifier
 from ..cache import baked_tets
 from ..cache.final_mesh_file import read_result, result_stamp
 from ..playback import mesh_cache
-from . import piece_objects, result_objects, transmissive_materials
+from . import dust_object, piece_objects, result_objects, transmissive_materials
 from .source_mesh_arrays import SourceMesh, read_source
 
 # suffix of the stamp of results in separate pieces
@@ -73,7 +73,10 @@ def show_result(
     if is_new:
         restore_body(obj)
         stamp = _stamp(obj, folder, key)
-        for made in _make(scene, obj, folder, key):
+        new = _make(scene, obj, folder, key)
+        if dust_object.has_dust(folder, key):
+            new.append(dust_object.make_dust_object(scene, obj))
+        for made in new:
             made.sinew.result_stamp = stamp
     found = result_objects.results_of(obj)
     shown = [made for made in found if made.type == "MESH"]
@@ -83,6 +86,9 @@ def show_result(
         mesh_cache.play_file(made, _modifier(made), head, path)
         if is_undoable:
             result_objects.use_material(made, obj.sinew.broken_material)
+    for made in found:
+        if made.type == "POINTCLOUD":
+            dust_object.play_dust(made, folder, key, is_undoable)
     # hidden from a frame on: a material lets light in, or no result existed before an undo or a redo
     if is_new or not obj.sinew.is_replaced or object_hiding.hidden_from(obj) is not None:
         transmissive_materials.show_from_first_crack(shown, obj)

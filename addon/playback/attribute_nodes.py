@@ -58,40 +58,40 @@ def build_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> None:
     if not len(tree.interface.items_tree):
         for way in ("INPUT", "OUTPUT"):
             tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    begin, end = _add_node(tree, "NodeGroupInput", 0), _add_node(tree, "NodeGroupOutput", 8 + len(reading.columns))
-    points = _add_import_nodes(tree, reading)
-    index = _add_node(tree, "GeometryNodeInputNamedAttribute" if reading.index else "GeometryNodeInputIndex", 6, 2)
+    begin, end = add_node(tree, "NodeGroupInput", 0), add_node(tree, "NodeGroupOutput", 8 + len(reading.columns))
+    points = add_import_nodes(tree, reading)
+    index = add_node(tree, "GeometryNodeInputNamedAttribute" if reading.index else "GeometryNodeInputIndex", 6, 2)
     if reading.index:
         index.data_type = "INT"
         index.inputs["Name"].default_value = reading.index
     geometry = begin.outputs[0]
     for i, name in enumerate(name for name in reading.columns if name not in VELOCITY_COLUMNS):
         value = _add_sample_nodes(tree, points, name, index, i)
-        geometry = _add_store_node(tree, geometry, RENAMED_ATTRIBUTES.get(name, name), value, "FLOAT", i)
+        geometry = add_store_node(tree, geometry, RENAMED_ATTRIBUTES.get(name, name), value, "FLOAT", i)
     if set(VELOCITY_COLUMNS) <= set(reading.columns):
         geometry = _add_velocity_nodes(tree, geometry, points, index, len(reading.columns) - 3)
     tree.links.new(geometry, end.inputs[0])
     tree[SIGNATURE_KEY] = reading.signature
 
 
-def _add_import_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> bpy.types.NodeSocket:
+def add_import_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> bpy.types.NodeSocket:
     """Returns the points of the file of the present frame."""
-    value = _add_node(tree, "GeometryNodeInputSceneTime", 0, 1).outputs["Frame"]
+    value = add_node(tree, "GeometryNodeInputSceneTime", 0, 1).outputs["Frame"]
     steps = (("MULTIPLY", reading.stretch), ("MAXIMUM", reading.first), ("MINIMUM", reading.last))
     for column, (act, number) in enumerate(steps, 1):
-        node = _add_node(tree, "ShaderNodeMath", column, 1)
+        node = add_node(tree, "ShaderNodeMath", column, 1)
         node.operation = act
         node.inputs[1].default_value = number
         tree.links.new(value, node.inputs[0])
         value = node.outputs[0]
-    whole = _add_node(tree, "FunctionNodeFloatToInt", 4, 1)
+    whole = add_node(tree, "FunctionNodeFloatToInt", 4, 1)
     whole.rounding_mode = "FLOOR"
     tree.links.new(value, whole.inputs[0])
-    path = _add_node(tree, "FunctionNodeFormatString", 5, 1)
+    path = add_node(tree, "FunctionNodeFormatString", 5, 1)
     path.format_items.new("INT", "frame")
     path.inputs["Format"].default_value = reading.folder.replace("{", "{{").replace("}", "}}") + "/{frame:06}.ply"
     tree.links.new(whole.outputs[0], path.inputs["frame"])
-    points = _add_node(tree, "GeometryNodeImportPLY", 6, 1)
+    points = add_node(tree, "GeometryNodeImportPLY", 6, 1)
     tree.links.new(path.outputs[0], points.inputs["Path"])
     return points.outputs[0]
 
@@ -100,10 +100,10 @@ def _add_sample_nodes(
     tree: bpy.types.NodeTree, points: bpy.types.NodeSocket, name: str, index: bpy.types.Node, row: int
 ) -> bpy.types.NodeSocket:
     """Returns the value `name` of the file for every vertex."""
-    value = _add_node(tree, "GeometryNodeInputNamedAttribute", 7 + row, 2)
+    value = add_node(tree, "GeometryNodeInputNamedAttribute", 7 + row, 2)
     value.data_type = "FLOAT"
     value.inputs["Name"].default_value = name
-    sample = _add_node(tree, "GeometryNodeSampleIndex", 7 + row, 1)
+    sample = add_node(tree, "GeometryNodeSampleIndex", 7 + row, 1)
     sample.data_type, sample.domain = "FLOAT", "POINT"
     tree.links.new(points, sample.inputs["Geometry"])
     tree.links.new(value.outputs["Attribute"], sample.inputs["Value"])
@@ -111,7 +111,7 @@ def _add_sample_nodes(
     return sample.outputs[0]
 
 
-def _add_store_node(
+def add_store_node(
     tree: bpy.types.NodeTree,
     geometry: bpy.types.NodeSocket,
     name: str,
@@ -120,7 +120,7 @@ def _add_store_node(
     row: int,
 ) -> bpy.types.NodeSocket:
     """Returns the geometry with an attribute on its vertices."""
-    store = _add_node(tree, "GeometryNodeStoreNamedAttribute", 7 + row)
+    store = add_node(tree, "GeometryNodeStoreNamedAttribute", 7 + row)
     store.data_type, store.domain = kind, "POINT"
     store.inputs["Name"].default_value = name
     tree.links.new(geometry, store.inputs["Geometry"])
@@ -135,13 +135,13 @@ def _add_velocity_nodes(
     index: bpy.types.Node,
     row: int,
 ) -> bpy.types.NodeSocket:
-    combine = _add_node(tree, "ShaderNodeCombineXYZ", 7 + row, 3)
+    combine = add_node(tree, "ShaderNodeCombineXYZ", 7 + row, 3)
     for i, name in enumerate(VELOCITY_COLUMNS):
         tree.links.new(_add_sample_nodes(tree, points, name, index, row + i), combine.inputs[i])
-    return _add_store_node(tree, geometry, VELOCITY_ATTRIBUTE, combine.outputs[0], "FLOAT_VECTOR", row)
+    return add_store_node(tree, geometry, VELOCITY_ATTRIBUTE, combine.outputs[0], "FLOAT_VECTOR", row)
 
 
-def _add_node(tree: bpy.types.NodeTree, kind: str, column: int, row: int = 0) -> bpy.types.Node:
+def add_node(tree: bpy.types.NodeTree, kind: str, column: int, row: int = 0) -> bpy.types.Node:
     node = tree.nodes.new(kind)
     node.location = (column * NODE_WIDTH, -row * NODE_WIDTH)
     return node

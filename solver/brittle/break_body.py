@@ -145,7 +145,7 @@ def break_body(
     now, queue = start, [_LoadedPiece(whole, dict(enumerate(hits)))]
     while queue:
         loaded = queue.pop()
-        if loaded.hits:
+        if loaded.hits and not body.is_dust(loaded.piece.tets):
             now, fallen = _crack_until_apart(now, loaded, tally)
             queue += fallen
         else:

@@ -63,6 +63,7 @@ class BrittleBody:
         min_fragment_volume: The least volume of a piece [m³].
         is_held: Which tets pins hold, (m,): they follow these, and have no stress.
         guides: Faces across which it is weaker; None: there are none.
+        makes_dust: Whether smaller pieces come off, too; they never break again.
     """
 
     nodes: Floats
@@ -79,6 +80,11 @@ class BrittleBody:
     min_fragment_volume: float
     is_held: Bools
     guides: GuidedFaces | None = None
+    makes_dust: bool = False
+
+    def is_dust(self, tets: Indices) -> bool:
+        """Whether a piece of some tets is smaller than pieces that are not dust."""
+        return self.makes_dust and float(self.volume[tets].sum()) < self.min_fragment_volume
 
     @property
     def weakest_share(self) -> Floats:

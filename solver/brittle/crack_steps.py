@@ -134,12 +134,15 @@ class _Splitter:
         return faces_between_sides(of_body, height, body.neighbours, self.is_parted, is_bonded, ~body.is_breakable)
 
     def _try_splitting(self, node: int, faces: FaceList | None) -> bool:
-        """Parts tets across some faces, if there are any and no crumb comes of it, and returns whether it did."""
+        """Parts tets across some faces, if there are any, and returns whether it did.
+
+        Where no dust is asked for, none may come of it.
+        """
         if faces is None:
             return False
         body = self.stress.cracked.body
         self.is_parted[faces] = True
-        across, least = body.neighbours.tet, body.min_fragment_volume
+        across, least = body.neighbours.tet, 0.0 if body.makes_dust else body.min_fragment_volume
         if not leaves_small_fragment(faces[0], across, self.is_parted, body.volume, least):
             self.is_done[node] = True
             return True

@@ -15,6 +15,7 @@ from .settings.fracture_settings import (
     BREAKING_STRESS,
     CRACK_ADVANCES,
     GUIDE_STRENGTH,
+    MAKES_DUST,
     MOST_PIECES,
     MOST_SPLITS,
     SCATTER,
@@ -155,6 +156,7 @@ class Fracture:
         most_pieces: Pieces that the body may fall into.
         guides: Along which it is weaker; a sheet has none.
         guide_strength: Strength along the guides over that of the body.
+        makes_dust: Whether splinters below half a cell come off a brittle body, which are shown as particles.
     """
 
     breaking_stress: Annotated[float, BREAKING_STRESS.limits] = BREAKING_STRESS.default
@@ -168,6 +170,7 @@ class Fracture:
     most_pieces: Annotated[int, MOST_PIECES.limits] = MOST_PIECES.default
     guides: tuple[CrackGuide, ...] = ()
     guide_strength: Annotated[float, GUIDE_STRENGTH.limits] = GUIDE_STRENGTH.default
+    makes_dust: bool = MAKES_DUST.default
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ PLAY_FOLDER = "play"
 TOPOLOGY_FOLDER = "topology"
 RESULT_FOLDER = "result"
 ATTRIBUTE_FOLDER = "attributes"
+# splinters of brittle bodies that are shown as particles
+DUST_FOLDER = "dust"
 CONTACT_FOLDER = "contacts"
 PREROLL_FOLDER = "preroll"
 # motion of wraps, which Blender writes
@@ -49,6 +51,7 @@ METADATA_COPY = f"{MODEL_FOLDER}/{METADATA_FILE}"
 # output of a bake
 BAKED_FOLDERS = (
     ATTRIBUTE_FOLDER,
+    DUST_FOLDER,
     CONTACT_FOLDER,
     PREROLL_FOLDER,
     WRAP_FOLDER,
@@ -208,6 +211,16 @@ def attribute_path(cache: Path, key: str, frame: int) -> Path:
     return cache / ATTRIBUTE_FOLDER / key / f"{frame:06d}.ply"
 
 
+def dust_path(cache: Path, key: str, frame: int) -> Path:
+    """Returns the file of a body's dust at a frame."""
+    return cache / DUST_FOLDER / key / f"{frame:06d}.ply"
+
+
+def dust_frames(cache: Path, key: str) -> list[int]:
+    """Returns the frames with dust of a body, rising."""
+    return _numbers(cache / DUST_FOLDER / key, _ATTRIBUTES_NAME)
+
+
 def attribute_frames(cache: Path, key: str) -> list[int]:
     """Returns the frames with attributes of a body, rising."""
     return _numbers(cache / ATTRIBUTE_FOLDER / key, _ATTRIBUTES_NAME)
@@ -235,7 +248,7 @@ def is_sinew_file(relative: Path) -> bool:
         return True
     if folder in ((FRAME_FOLDER,), (RESUME_FOLDER,), (TOPOLOGY_FOLDER,), (CONTACT_FOLDER,)):
         return _NUMBERED_NAME.fullmatch(name) is not None
-    if folder[:1] == (ATTRIBUTE_FOLDER,) and len(folder) == 2:
+    if folder[:1] in ((ATTRIBUTE_FOLDER,), (DUST_FOLDER,)) and len(folder) == 2:
         return is_key(folder[1]) and _ATTRIBUTES_NAME.fullmatch(name) is not None
     if folder == (LIVE_FOLDER,) and (name in LIVE_FILES or _RESTART_NAME.fullmatch(name)):
         return True

@@ -102,6 +102,7 @@ class CacheWriter:
             self._empty(layout.RESULT_FOLDER)
             for key in finished:
                 self._empty(f"{layout.ATTRIBUTE_FOLDER}/{key}")
+                self._empty(f"{layout.DUST_FOLDER}/{key}")
             self._begin(head)
             self._drop_after(frame)
             remove_file(self.folder / layout.RESUME_MARK)

@@ -11,10 +11,11 @@ from ..cache import layout
 
 
 def delete_results(folder: Path, keys: Iterable[str]) -> None:
-    """Deletes the results of all bodies in a cache, and the attributes of some."""
+    """Deletes the results of all bodies in a cache, and attributes and dust of some."""
     _empty_folder(folder, layout.RESULT_FOLDER)
     for key in keys:
         _empty_folder(folder, f"{layout.ATTRIBUTE_FOLDER}/{key}")
+        _empty_folder(folder, f"{layout.DUST_FOLDER}/{key}")
 
 
 def _empty_folder(folder: Path, name: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from ...runtime.arrays import Indices, indices
 from ...runtime.atomic_files import sync_all, write_atomic
 from ...runtime.checksums import npz_bytes
 from ...runtime.errors import BadInput
+from ...scene.brittle_validation import is_brittle
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..attributes.nodal_recovery import interpolate_at_vertices
@@ -31,6 +33,7 @@ from .body_frames import BodyFrameReader, BodySample
 from .breakable_frame_fields import attribute_array_name
 from .crack_binding import bind_crack_vertices
 from .crack_opening_times import CrackOpening, TearOpening
+from .dust import DustWriter, find_dust
 from .pin_correction import pin_corrections
 from .result_npz import broken_face_pairs, result_arrays, torn_sheet_arrays
 from .vertex_replay import replay_samples
@@ -102,12 +105,16 @@ class BodyPostprocess:
         mesh_path, motion_path = layout.result_paths(self.folder, self.body.key)
         mesh_path.parent.mkdir(exist_ok=True)
         motion = AtomicPc2Writer(motion_path, len(surface.rest), head.frame_start, 1.0 / head.samples_per_frame)
+        dust = self._dust(surface)
         try:
             for sample, world in replay_samples(self.frames, ties, self._corrections(surface, ties.first), opening):
+                if dust is not None:
+                    dust.shrink(sample, self._time(sample), world)
                 local = to_object_space(self.tracks, self.body.key, world, self._time(sample))
                 motion.append(local)
                 if sample.is_frame:
                     self._write_attributes(sample, binding, local)
+                    self._write_dust(sample, dust)
                     self._report_progress(sample.frame, baked)
             self._sync_attributes()
             motion.finish()
@@ -125,6 +132,23 @@ class BodyPostprocess:
         keys = (self.body.key, f"{self.body.key}.attached")
         found = {pins: pin_corrections(self.body, pins, size, surface, first) for pins in keys}
         return {pins: matrix for pins, matrix in found.items() if matrix is not None}
+
+    def _dust(self, surface: FinalMesh) -> DustWriter | None:
+        """Returns what writes the dust of the body; None: it makes none."""
+        if self.body.fracture is None or not (self.body.fracture.makes_dust and is_brittle(self.body)):
+            return None
+        pieces = find_dust(self.frames.mesh, self.frames.final())
+        if not len(pieces.volume):
+            return None
+        return DustWriter(pieces, surface.tet, functools.partial(to_object_space, self.tracks, self.body.key))
+
+    def _write_dust(self, sample: BodySample, dust: DustWriter | None) -> None:
+        made = None if dust is None else dust.particles()
+        if made is None:
+            return
+        path = layout.dust_path(self.folder, self.body.key, sample.frame)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, made, is_durable=False)
 
     def _time(self, sample: BodySample) -> float:
         return self.scene.settings.time(self.frames.reader.metadata.frame_of_sample(sample.number))
@@ -146,7 +170,8 @@ class BodyPostprocess:
         self._sync_attributes()
 
     def _sync_attributes(self) -> None:
-        sync_all(layout.attribute_path(self.folder, self.body.key, 0).parent)
+        for path_of in (layout.attribute_path, layout.dust_path):
+            sync_all(path_of(self.folder, self.body.key, 0).parent)
 
     def _write_attributes(self, sample: BodySample, binding: Binding, drawn: npt.NDArray[np.float32]) -> None:
         key, mesh = self.body.key, self.frames.mesh

@@ -145,6 +145,16 @@ GUIDE_STRENGTH = Setting(
     otherwise=FIELD_DEFAULT,
     since="0.3",
 )
+MAKES_DUST = switch(
+    "makes_dust",
+    "Dust",
+    "Splinters below half a cell of twelve tets come off, too, and are shown as points with velocity, size and age. "
+    "Off: cracks leave none",
+    when=(IS_BREAKABLE, When("motion", ("BRITTLE",))),
+    field="Fracture.makes_dust",
+    otherwise=FIELD_DEFAULT,
+    since="0.3",
+)
 MOST_SPLITS = integer(
     "most_splits",
     "Max Splits Per Step",
@@ -180,6 +190,7 @@ FRACTURE_SETTINGS = (
     CRACK_GUIDE,
     CRACK_GUIDES,
     GUIDE_STRENGTH,
+    MAKES_DUST,
     MOST_SPLITS,
     MOST_PIECES,
 )

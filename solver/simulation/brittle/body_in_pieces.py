@@ -72,6 +72,11 @@ class BodyInPieces:
         return [indices(part) for part in np.split(order, ends[:-1])]
 
     @functools.cached_property
+    def dust_count(self) -> int:
+        """How many of its pieces are dust."""
+        return sum(self.body.is_dust(tets) for tets in self.tets_of_pieces)
+
+    @functools.cached_property
     def masses(self) -> list[RigidMass]:
         """Of its pieces, at rest."""
         return [piece_mass(self.cracked, tets) for tets in self.tets_of_pieces]
@@ -138,10 +143,10 @@ def safe_force(body: BrittleBody, tets: Indices) -> float:
     """Returns the force below which no body of these tets breaks, even if it were as slender as its box [N].
 
     A beam one tet wide and L long breaks at 2 h / 3 L of σ h² in bending, and at h / 6 L where pins hold its end;
-    infinite where no tet tells its stress.
+    infinite where no tet tells its stress, and of dust.
     """
     checked = tets[body.is_stress_checked[tets]]
-    if not len(checked):
+    if not len(checked) or body.is_dust(tets):
         return math.inf
     size = float(body.size[tets].min())
     strength = body.material.breaking_stress * float(body.weakest_share[checked].min())

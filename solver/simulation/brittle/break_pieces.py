@@ -87,7 +87,7 @@ def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepCo
     built = simulation.built
     assert built.pieces is not None and built.pieces.fine.fracture is not None
     limit = next(each.most_pieces for each in built.pieces.fine.fracture.bodies if each.number == body.number)
-    if len(body.mesh.tets) >= limit:
+    if len(body.mesh.tets) - body.dust_count >= limit:
         return []
     nodes = built.model.bodies[body.number].nodes
     islands = built.model.pattern.island_of_row[nodes.start : nodes.stop : 4].astype(np.int32)

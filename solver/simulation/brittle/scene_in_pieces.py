@@ -85,8 +85,11 @@ class PiecesOfScene:
         return self.split.built if self.split else self.fine
 
     def report(self) -> BodyNumbers:
-        """Returns for every brittle body its pieces, by key."""
-        return {body.key: {"pieces": float(body.cracked.piece_count)} for body in self.bodies}
+        """Returns for every brittle body its pieces without dust, and its dust, by key."""
+        return {
+            body.key: {"pieces": float(body.cracked.piece_count - body.dust_count), "dust": float(body.dust_count)}
+            for body in self.bodies
+        }
 
     def node_positions(self, model: Model, x: Floats) -> Floats:
         """Returns where the nodes of all tets are [m], (k, 3), for those of the scene that takes steps [m], (n, 3)."""
@@ -130,6 +133,7 @@ def start_whole(fine: AssembledScene) -> AssembledScene:
         is_held = held_tets(asked, inputs.bindings[breakable.number], len(mesh.tets))
         shares, breakable_tets = fracture.strength_share[own], fracture.is_breakable[own]
         made = brittle_body(mesh, material, shares, breakable_tets, guides, is_held)
+        made = replace(made, makes_dust=asked.fracture is not None and asked.fracture.makes_dust)
         bodies.append(BodyInPieces(breakable.number, breakable.key, breakable.name, mesh.report, whole_mesh(made)))
     surfaces = tuple(HitSurface(surface) for surface in inputs.surfaces)
     return scene_in_pieces(PiecesOfScene(fine, tuple(bodies), surfaces, _collider_surfaces(fine, inputs.scene)))
