@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("ipctk")
 pytest.importorskip("cvxopt", reason="make bench solves with it")
 
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
+from sinew.solver.integrators.exact_contact.incremental_potential import AppliedForces, IncrementalPotential
 from speed.baseline_ipctk import CholmodFactor, IpcSimulator
 from speed.exact_contact import DT, GRAVITY, QUICK_FALL, TrayScene
 from speed.jelly_tray import BASE, RIM, WALL, depth_in_tray
@@ -41,7 +41,7 @@ def test_the_peer_ends_steps_where_its_potential_is_least_and_keeps_jellies_apar
     peer = IpcSimulator(scene.surfaces, scene.model.node_count, how.barrier, how.tolerance)
     closest = np.inf
     for _ in range(QUICK_FALL.steps):
-        potential = IncrementalPotential(scene.model, state, GRAVITY, DT, scene.workspace)
+        potential = IncrementalPotential(scene.model, state, DT, scene.workspace, AppliedForces(GRAVITY))
         assert peer.step(state, potential, scene.motion.end).converged
         assert scene.count_intersections(state.x) == 0
         closest = min(closest, peer.least_distance(state.x, scene.motion.end))

@@ -15,7 +15,7 @@ import numpy as np
 from harness.result import Result
 from sinew.solver.contact.exact.friction import RememberedShear
 from sinew.solver.integrators.exact_contact.exact_contact_step import exact_contact_step
-from sinew.solver.integrators.exact_contact.incremental_potential import IncrementalPotential
+from sinew.solver.integrators.exact_contact.incremental_potential import AppliedForces, IncrementalPotential
 from sinew.solver.mechanics.model import Model
 from sinew.solver.mesh.boundary_faces import boundary_faces
 from sinew.solver.mesh.geometry.penetration_depth import penetration_depths
@@ -117,14 +117,14 @@ def exact_and_toolkit(fall: Fall) -> tuple[TrayScene, Course, Course]:
 
     def step() -> None:
         nonlocal remembered
-        potential = IncrementalPotential(scene.model, own, GRAVITY, DT, workspace)
+        potential = IncrementalPotential(scene.model, own, DT, workspace, AppliedForces(GRAVITY))
         settings = scene.simulation.scene.settings
         report = exact_contact_step(own, potential, scene.surfaces, scene.motion, options, settings, remembered)
         remembered = report.shear
         ours.iterations, ours.unsettled = ours.iterations + report.iterations, ours.unsettled + (not report.converged)
 
     def peer_step() -> None:
-        potential = IncrementalPotential(scene.model, other, GRAVITY, DT, workspace)
+        potential = IncrementalPotential(scene.model, other, DT, workspace, AppliedForces(GRAVITY))
         report = peer.step(other, potential, scene.motion.end)
         theirs.iterations += report.iterations
         theirs.unsettled += not report.converged
