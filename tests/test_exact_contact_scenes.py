@@ -13,13 +13,10 @@ from fixtures.scenes import Run, block, rotation
 from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.runtime.errors import BadInput
-from sinew.solver.scene.body_binding import BodyBinding
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture, Material
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
-from sinew.solver.scene.seams import Seams
-from sinew.solver.scene.sheet import Sheet
 from sinew.solver.simulation.simulation import Simulation
 
 EXACT = Settings(contact="exact", fps=50.0, substeps=2, frame_end=40)
@@ -129,11 +126,7 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
     ("changes", "feature"),
     [
         ({"meshing": Meshing("sheet"), "fracture": Fracture()}, "Fracture of a sheet"),
-        ({"meshing": Meshing("sheet"), "sheet": Sheet(strands=[[0, 1]])}, "strings"),
-        ({"meshing": Meshing("sheet"), "seams": Seams([[0, 1]])}, "seams"),
-        ({"meshing": Meshing("sheet"), "sheet": Sheet(closes_t_junctions=True)}, "Close T-Junctions"),
         ({"core": Core()}, "a rigid core"),
-        ({"bindings": (BodyBinding("upper"),)}, "exact attachments"),
     ],
 )
 def test_what_it_cannot_simulate_is_refused_by_name(changes, feature, tmp_path) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ..runtime.errors import BadInput
 from .formulation import FormulationSettings
 from .scene import EXACT_CONTACT, Body, Scene
-from .settings.sheet_settings import SHEET_POINTS, SHEET_T_JUNCTIONS
 
 
 def check_exact_contact(scene: Scene) -> None:
@@ -24,14 +23,10 @@ def _unsupported_features(body: Body) -> Iterator[str]:
     """Yields what a body is or has that Exact contact does not know."""
     if body.flesh is not None:
         yield "flesh"
-    if body.is_sheet:
-        yield from _unsupported_features_of_sheet(body)
     if body.fracture is not None and body.is_sheet:
         yield "Fracture of a sheet"
     if body.core is not None:
         yield "a rigid core"
-    if body.bindings or any(each.binds_nodes for each in body.attachments):
-        yield "exact attachments"
     if body.surface_detail is not None:
         yield "Surface Detail"
     if body.wrap_vertices:
@@ -40,17 +35,3 @@ def _unsupported_features(body: Body) -> Iterator[str]:
         yield "tets that change their size"
     if not body.is_sheet and body.method != FormulationSettings():
         yield "another Formulation than the default"
-
-
-def _unsupported_features_of_sheet(body: Body) -> Iterator[str]:
-    """Yields what a sheet is or has that Exact contact does not know."""
-    if len(body.sheet.strands):
-        yield "strings"
-    if body.seams is not None:
-        yield "seams"
-    for setting, is_on in (
-        (SHEET_T_JUNCTIONS, body.sheet.closes_t_junctions),
-        (SHEET_POINTS, body.sheet.is_carried_by_points),
-    ):
-        if is_on:
-            yield setting.label

@@ -14,6 +14,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 
 STACK_SIZE = 64
+NO_STRANDS = np.zeros((0, 2), np.int32)
 # what is behind a surface: nothing, as behind a sheet; its inside; all that is below a plane
 OPEN, CLOSED, HALF_SPACE = range(3)
 
@@ -90,13 +91,14 @@ def make_contact_mesh(
     point_area: Floats | None = None,
     owner: Indices | None = None,
     is_half_space: Bools | None = None,
+    strands: Indices | None = None,
 ) -> ContactMesh:
-    """Returns the mesh of triangles, (t, 3), over vertices at rest [m], (n, 3); see `ContactMesh`.
+    """Returns the mesh of triangles, (t, 3), and strands, (e, 2), over vertices at rest [m], (n, 3); see `ContactMesh`.
 
     Without `point_area`, each vertex has a third of its triangles, and those of no triangle are no points. Without
     `owner`, each surface is its own. `is_half_space`, (s,), says which are planes with everything below inside.
     """
-    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    sides = np.sort(np.concatenate([_sides(triangles), NO_STRANDS if strands is None else strands]), axis=1)
     edges = np.unique(sides, axis=0).astype(np.int32)
     shares = vertex_areas(rest, triangles)
     is_point = np.zeros(len(rest), bool)
@@ -110,6 +112,18 @@ def make_contact_mesh(
         side[is_half_space] = HALF_SPACE
     none = np.zeros(len(may_touch))
     return ContactMesh(rest, triangles, edges, points, shares, surface, may_touch, own, side, rest, none)
+
+
+def loose_edges(mesh: ContactMesh) -> Indices:
+    """Returns the edges of no triangle, (e, 2)."""
+    count, sides = np.int64(len(mesh.rest)), np.sort(_sides(mesh.triangles), axis=1).astype(np.int64)
+    edges = mesh.edges.astype(np.int64)
+    return mesh.edges[~np.isin(edges[:, 0] * count + edges[:, 1], sides[:, 0] * count + sides[:, 1])]
+
+
+def _sides(triangles: Indices) -> Indices:
+    """Returns the sides of triangles, (3 t, 2)."""
+    return triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
 
 
 def surface_sides(rest: Floats, triangles: Indices, surface: Indices, count: int) -> Indices:

@@ -95,7 +95,8 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
     """Returns pairs of points and triangles, and of edges, with their areas and without thickness.
 
     An edge has a third of the triangles beside it, but no more than either end, which has less where a large face has
-    further points. Two edges have the smaller area: large faces of a collider do not make a small body stiff.
+    further points; one without triangles, as of a string, has what its ends have. Two edges have the smaller area:
+    large faces of a collider do not make a small body stiff.
     """
     third = triangle_areas(mesh.rest, mesh.triangles) / 3.0
     count = np.int64(len(mesh.rest))
@@ -104,7 +105,8 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
     edge_area = np.bincount(
         np.searchsorted(numbers, sides[:, 0] * count + sides[:, 1]), np.repeat(third, 3), len(numbers)
     )
-    edge_area = np.minimum(edge_area, mesh.point_area[mesh.edges].min(axis=1, initial=np.inf))
+    ends = mesh.point_area[mesh.edges].min(axis=1, initial=np.inf)
+    edge_area = np.where(edge_area > 0.0, np.minimum(edge_area, ends), ends)
     edges = pairs.edge_edge.reshape(-1, 2).astype(np.int64)
     area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).min(axis=1)
     thresholds = np.empty(len(pairs.edge_edge))

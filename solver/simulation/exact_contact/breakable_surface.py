@@ -7,7 +7,7 @@ its own piece by a share of the gap, but at the tip of the crack, where both are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +49,8 @@ class SurfacePart:
         triangles: (t, 3).
         tet, weights: The tet of each vertex, −1 for colliders, (v,), and barycentric weights in it, (v, 4).
         area: Share of the surface of each vertex [m²], (v,).
-        key: Of each vertex, which stays when bodies break, (v,); (0,): their numbers.
+        key: Of each vertex, which stays when bodies break, (v,); None: their numbers.
+        strands: Edges without faces, (e, 2).
     """
 
     vertices: Floats
@@ -58,6 +59,7 @@ class SurfacePart:
     weights: Floats
     area: Floats
     key: Int64s | None = None
+    strands: Indices = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
 
 def whole_topology(model: Model) -> PartedTets:

@@ -186,7 +186,10 @@ def make_exact_surfaces(
     may_touch[bodies, count + bodies] = may_touch[count + bodies, bodies] = False
     is_half_space = np.isin(np.arange(len(as_whose), dtype=np.int64), 2 * count + np.flatnonzero(_are_planes(others)))
     faces, owner = indices(np.concatenate(triangles)), indices(np.where(as_whose < count, as_whose, as_whose + count))
-    mesh = make_contact_mesh(rest, faces, indices(surface), may_touch, floats(area), owner, is_half_space)
+    strands = indices(
+        np.concatenate([part.strands + first for part, first in zip(parts, starts[:-1], strict=True)]), -1, 2
+    )
+    mesh = make_contact_mesh(rest, faces, indices(surface), may_touch, floats(area), owner, is_half_space, strands)
     thickness = [*(body.collision.thickness for body in scene.bodies), *(each.thickness for each in others)]
     mesh = replace(mesh, thickness=np.array(thickness)[as_whose])
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1))
@@ -210,10 +213,12 @@ def make_exact_surfaces(
 
 def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> SurfacePart:
     """Returns the render mesh of a body, whose vertices share its surface with its further contact points."""
-    used = np.unique(body.triangles)
     if body.is_sheet:  # every vertex is a node, also beside another one
+        strands = indices(body.sheet.strands, -1, 2)
+        used = np.unique(np.concatenate([body.triangles.ravel(), strands.ravel()]))
         area = floats(np.bincount(used, points.area, len(body.vertices)))
-        return SurfacePart(body.vertices, indices(body.triangles), tet, weights, area)
+        return SurfacePart(body.vertices, indices(body.triangles, -1, 3), tet, weights, area, strands=strands)
+    used = np.unique(body.triangles)
     faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
     if body.is_rigid:  # stands on its faces as they are
         return SurfacePart(body.vertices, faces, tet, weights, vertex_areas(body.vertices, faces))
@@ -302,7 +307,9 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
     for body in scene.bodies:
         if body.collision.self_contact and body.fracture is None:  # pieces keep the distance that they begin with
             corners = body.vertices[body.triangles]
-            edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+            edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).ravel()
+            ends = body.vertices[indices(body.sheet.strands, -1, 2)]
+            edges = np.concatenate([edges, np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)])
             gap = min(gap, GAP_SHARE_OF_EDGES * float(np.percentile(edges, SHORT_EDGE_PERCENTILE)))
     return gap
 

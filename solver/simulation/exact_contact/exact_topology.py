@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contact.exact.contact_mesh import close_pairs, make_contact_mesh
+from ...contact.exact.contact_mesh import close_pairs, loose_edges, make_contact_mesh
 from ...contact.exact.contact_potential import pair_stencils
 from ...contact.exact.excluded_features import ExcludedFeatures, features_of_pairs
 from ...contact.exact.friction import RememberedShear
@@ -50,6 +50,7 @@ def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model,
             parts.append(_part_of(whole, number))
     starts = [0, *np.cumsum([len(part.vertices) for part in parts], dtype=np.int64).tolist()]
     triangles = [part.triangles + np.int32(first) for part, first in zip(parts, starts[:-1], strict=True)]
+    strands = [part.strands + np.int32(first) for part, first in zip(parts, starts[:-1], strict=True)]
     rest, tet, weights, area = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("vertices", "tet", "weights", "area")
     )
@@ -57,7 +58,13 @@ def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model,
     may_touch = mesh.may_touch.copy()
     may_touch[bodies, bodies] = True
     now = make_contact_mesh(
-        floats(rest), indices(np.concatenate(triangles), -1, 3), surface, may_touch, floats(area), mesh.owner
+        floats(rest),
+        indices(np.concatenate(triangles), -1, 3),
+        surface,
+        may_touch,
+        floats(area),
+        mesh.owner,
+        strands=indices(np.concatenate(strands), -1, 2),
     )
     nodes = indices(np.where(tet[:, None] >= 0, model.tets[np.maximum(tet, 0)], -1), -1, 4)
     bound = BoundSurfaces(now, indices(tet), nodes, floats(weights), whole.bound.friction)
@@ -109,7 +116,10 @@ def _part_of(whole: ExactSurfaces, surface: int) -> SurfacePart:
     mesh, bound, first = whole.bound.mesh, whole.bound, whole.vertex_start[surface]
     own = slice(first, whole.vertex_start[surface + 1])
     triangles = mesh.triangles[mesh.surface[mesh.triangles[:, 0]] == surface] - np.int32(first)
-    return SurfacePart(mesh.rest[own], triangles, bound.tet[own], bound.weights[own], mesh.point_area[own])
+    strands = loose_edges(mesh)
+    strands = strands[mesh.surface[strands[:, 0]] == surface] - np.int32(first)
+    area = mesh.point_area[own]
+    return SurfacePart(mesh.rest[own], triangles, bound.tet[own], bound.weights[own], area, strands=strands)
 
 
 def _start_of_colliders(whole: ExactSurfaces, rest: Floats, starts: list[int]) -> Floats:
