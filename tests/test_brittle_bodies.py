@@ -60,7 +60,7 @@ def test_what_rests_is_never_solved_for_stress(monkeypatch: pytest.MonkeyPatch) 
     def never(*_: Any) -> None:
         raise AssertionError("a stress was solved")
 
-    monkeypatch.setattr(break_pieces, "break_body", never)
+    monkeypatch.setattr(break_pieces, "break_into", never)
     box = glass_box((0.2, 0.12, 0.03), (0.0, 0.0, 0.015), np.eye(3))
     simulation = run(Scene((box,), (FLOOR,), Settings(frame_end=20)))
     assert np.abs(simulation.state.v).max() < 1e-3
@@ -130,7 +130,7 @@ def test_energy_never_grows_on_the_ground() -> None:
 @pytest.mark.slow
 def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: pytest.MonkeyPatch) -> None:
     loads: dict[int, float] = {}
-    whole = break_pieces.break_body
+    whole = break_pieces.break_into
     for substeps in (1, 2, 4, 8, 16):
 
         def noted(*given: Any, substeps: int = substeps) -> Any:
@@ -138,7 +138,7 @@ def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: p
             loads.setdefault(substeps, made.first_crack_share * float(made.peak_forces.max()))
             return made
 
-        monkeypatch.setattr(break_pieces, "break_body", noted)
+        monkeypatch.setattr(break_pieces, "break_into", noted)
         assert piece_count(run(dropped_slab(1.0, substeps, frames=3))) > 1
     assert max(loads.values()) / min(loads.values()) < 1.05, loads
 

@@ -21,6 +21,7 @@ from .settings.fracture_settings import (
     SCATTER,
     SEED,
     TOUGHNESS,
+    WANTED_PIECES,
 )
 from .settings.heat_settings import (
     CONDUCTIVITY,
@@ -156,6 +157,7 @@ class Fracture:
         most_pieces: Pieces that the body may fall into.
         guides: Along which it is weaker; a sheet has none.
         guide_strength: Strength along the guides over that of the body.
+        wanted_pieces: About how many pieces a brittle body breaks into, without dust; 0: what comes of the material.
         makes_dust: Whether splinters below half a cell come off a brittle body, which are shown as particles.
     """
 
@@ -171,6 +173,7 @@ class Fracture:
     guides: tuple[CrackGuide, ...] = ()
     guide_strength: Annotated[float, GUIDE_STRENGTH.limits] = GUIDE_STRENGTH.default
     makes_dust: bool = MAKES_DUST.default
+    wanted_pieces: Annotated[int, WANTED_PIECES.limits] = WANTED_PIECES.default
 
 
 @dataclass(frozen=True)

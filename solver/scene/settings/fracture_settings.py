@@ -145,6 +145,19 @@ GUIDE_STRENGTH = Setting(
     otherwise=FIELD_DEFAULT,
     since="0.3",
 )
+WANTED_PIECES = integer(
+    "wanted_pieces",
+    "Pieces",
+    "About how many pieces come of the body, dust not counted. Once a hit breaks it, Breaking Stress and Toughness are "
+    "scaled for it by trial. 0: as many as come of the material",
+    0,
+    at_least(0, "Pieces"),
+    soft=(None, 200),
+    when=(IS_BREAKABLE, When("motion", ("BRITTLE",))),
+    field="Fracture.wanted_pieces",
+    otherwise=FIELD_DEFAULT,
+    since="0.3",
+)
 MAKES_DUST = switch(
     "makes_dust",
     "Dust",
@@ -190,6 +203,7 @@ FRACTURE_SETTINGS = (
     CRACK_GUIDE,
     CRACK_GUIDES,
     GUIDE_STRENGTH,
+    WANTED_PIECES,
     MAKES_DUST,
     MOST_SPLITS,
     MOST_PIECES,

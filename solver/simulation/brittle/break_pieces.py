@@ -8,10 +8,12 @@ with the motion that the body had when it touched, and with what the hits gave u
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...brittle.break_body import break_body
 from ...brittle.rigid_mass import RigidMotion
+from ...brittle.wanted_pieces import break_into, count_without_dust
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import SolveFailed
@@ -46,12 +48,8 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
         return
     is_held = held_in_step(simulation)
     contacts, gravity = step_contacts(built.model, parts, is_held), parts[-1].gravity
-    broken = [
-        made
-        for body in _held_bodies(built, is_held)
-        for piece in _hit_pieces(simulation, body, contacts)
-        if (made := _break_piece(simulation, body, piece, contacts, start, gravity, dt)) is not None
-    ]
+    step = _Step(simulation, contacts, start, gravity, dt)
+    broken = [each for body in _held_bodies(built, is_held) for each in _break_body_pieces(step, body)]
     if not broken:
         return
     is_parted = {each.body.number: each.body.cracked.is_parted.copy() for each in broken}
@@ -82,28 +80,53 @@ def _held_bodies(built: AssembledScene, is_held: Bools) -> list[BodyInPieces]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A step at its end.
+
+    Attributes:
+        simulation: The scene.
+        contacts: Of the step.
+        start: Where it began.
+        gravity: g [m/s²], (3,).
+        dt: Δt [s].
+    """
+
+    simulation: SimulatedScene
+    contacts: StepContacts
+    start: State
+    gravity: Floats
+    dt: float
+
+
+def _break_body_pieces(step: _Step, body: BodyInPieces) -> list[BrokenPiece]:
+    """Returns the pieces of a body that have cracked, one after the other, until it has as many as it may have."""
+    pieces = step.simulation.built.pieces
+    assert pieces is not None and pieces.fine.fracture is not None
+    asked = next(each for each in pieces.fine.fracture.bodies if each.number == body.number)
+    count = len(body.mesh.tets) - body.dust_count
+    limit, broken = min(asked.most_pieces, asked.wanted_pieces or asked.most_pieces), list[BrokenPiece]()
+    for piece in _hit_pieces(step.simulation, body, step.contacts) if count < limit else ():
+        if asked.wanted_pieces and count >= limit:
+            break
+        made = _break_piece(step, body, piece, asked.wanted_pieces and limit - count + 1)
+        if made is not None:
+            broken.append(made)
+            count += count_without_dust(body.body, made.breakage) - 1
+    return broken
+
+
 def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepContacts) -> list[int]:
     """Returns the pieces of a body that something came nearer to, fast enough to break them."""
     built = simulation.built
-    assert built.pieces is not None and built.pieces.fine.fracture is not None
-    limit = next(each.most_pieces for each in built.pieces.fine.fracture.bodies if each.number == body.number)
-    if len(body.mesh.tets) - body.dust_count >= limit:
-        return []
     nodes = built.model.bodies[body.number].nodes
     islands = built.model.pattern.island_of_row[nodes.start : nodes.stop : 4].astype(np.int32)
     return np.flatnonzero(may_be_hit_hard(body, contacts, islands)).tolist()
 
 
-def _break_piece(
-    simulation: SimulatedScene,
-    body: BodyInPieces,
-    piece: int,
-    contacts: StepContacts,
-    start: State,
-    gravity: Floats,
-    dt: float,
-) -> BrokenPiece | None:
-    """Returns what has become of a piece; None: nothing."""
+def _break_piece(step: _Step, body: BodyInPieces, piece: int, wanted: int) -> BrokenPiece | None:
+    """Returns what has become of a piece, of which about so many are wanted, 0: any number; None: nothing."""
+    simulation, contacts, start, gravity, dt = step.simulation, step.contacts, step.start, step.gravity, step.dt
     built, state = simulation.built, simulation.state
     model, pieces = built.model, built.pieces
     assert pieces is not None
@@ -131,7 +154,7 @@ def _break_piece(
             continue
         begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
-        breakage = break_body(alone.body, hits, motion, alone)
+        breakage = break_into(alone.body, hits, motion, alone, wanted)
         if breakage.largest_residual > MAX_RESIDUAL:
             residual = f"{breakage.largest_residual:.1e}"
             raise SolveFailed("brittle-stress-not-found", name=body.name, time=state.time, residual=residual)

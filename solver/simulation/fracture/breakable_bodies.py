@@ -45,7 +45,7 @@ class BreakableBody:
         toughness: K_c [Pa √m] at that breaking stress, over √s: tets of h have the size s h in the simulated size.
         simulated_scale: s: stresses are those of the simulated size, s² times those of the model.
         seed: Of what is drawn by lot.
-        crack_advances, most_splits, most_pieces: See `Fracture`.
+        crack_advances, most_splits, most_pieces, wanted_pieces: See `Fracture`.
         min_fragment_volume: How much each of its pieces holds at least [m³].
         sheet: What hangs together in it; None: it is a solid.
     """
@@ -60,6 +60,7 @@ class BreakableBody:
     crack_advances: int
     most_splits: int
     most_pieces: int
+    wanted_pieces: int
     min_fragment_volume: float
     sheet: SheetAdjacency | None = None
 
@@ -244,6 +245,7 @@ def _breakable(body: Body, number: int, tet_size: float, least: float) -> Breaka
         crack_advances=fracture.crack_advances,
         most_splits=fracture.most_splits,
         most_pieces=fracture.most_pieces,
+        wanted_pieces=fracture.wanted_pieces,
         min_fragment_volume=least,
     )
 
