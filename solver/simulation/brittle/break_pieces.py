@@ -8,8 +8,6 @@ with the motion that the body had when it touched, and with what the hits gave u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...brittle.rigid_mass import RigidMotion
@@ -48,8 +46,8 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
         return
     is_held = held_in_step(simulation)
     contacts, gravity = step_contacts(built.model, parts, is_held), parts[-1].gravity
-    step = _Step(simulation, contacts, start, gravity, dt)
-    broken = [each for body in _held_bodies(built, is_held) for each in _break_body_pieces(step, body)]
+    step = BrokenStep(built.model, start, simulation.state, contacts, gravity, dt, is_held)
+    broken = [each for body in _held_bodies(built, is_held) for each in _break_body_pieces(simulation, step, body)]
     if not broken:
         return
     is_parted = {each.body.number: each.body.cracked.is_parted.copy() for each in broken}
@@ -59,7 +57,6 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
     for each in apart:
         own = each.motion
         simulation.state.x[own.nodes], simulation.state.v[own.nodes] = own.x, own.field(own.motion, own.x)
-    step = BrokenStep(built.model, start, simulation.state, contacts, gravity, dt, is_held)
     motions = find_motions(step, apart)
     switch_pieces(simulation, is_parted)
     if apart:
@@ -80,36 +77,17 @@ def _held_bodies(built: AssembledScene, is_held: Bools) -> list[BodyInPieces]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A step at its end.
-
-    Attributes:
-        simulation: The scene.
-        contacts: Of the step.
-        start: Where it began.
-        gravity: g [m/s²], (3,).
-        dt: Δt [s].
-    """
-
-    simulation: SimulatedScene
-    contacts: StepContacts
-    start: State
-    gravity: Floats
-    dt: float
-
-
-def _break_body_pieces(step: _Step, body: BodyInPieces) -> list[BrokenPiece]:
+def _break_body_pieces(simulation: SimulatedScene, step: BrokenStep, body: BodyInPieces) -> list[BrokenPiece]:
     """Returns the pieces of a body that have cracked, one after the other, until it has as many as it may have."""
-    pieces = step.simulation.built.pieces
+    pieces = simulation.built.pieces
     assert pieces is not None and pieces.fine.fracture is not None
     asked = next(each for each in pieces.fine.fracture.bodies if each.number == body.number)
     count = len(body.mesh.tets) - body.dust_count
     limit, broken = min(asked.most_pieces, asked.wanted_pieces or asked.most_pieces), list[BrokenPiece]()
-    for piece in _hit_pieces(step.simulation, body, step.contacts) if count < limit else ():
+    for piece in _hit_pieces(simulation, body, step.contacts) if count < limit else ():
         if asked.wanted_pieces and count >= limit:
             break
-        made = _break_piece(step, body, piece, asked.wanted_pieces and limit - count + 1)
+        made = _break_piece(simulation, step, body, piece, asked.wanted_pieces and limit - count + 1)
         if made is not None:
             broken.append(made)
             count += count_without_dust(body.body, made.breakage) - 1
@@ -124,9 +102,11 @@ def _hit_pieces(simulation: SimulatedScene, body: BodyInPieces, contacts: StepCo
     return np.flatnonzero(may_be_hit_hard(body, contacts, islands)).tolist()
 
 
-def _break_piece(step: _Step, body: BodyInPieces, piece: int, wanted: int) -> BrokenPiece | None:
+def _break_piece(
+    simulation: SimulatedScene, step: BrokenStep, body: BodyInPieces, piece: int, wanted: int
+) -> BrokenPiece | None:
     """Returns what has become of a piece, of which about so many are wanted, 0: any number; None: nothing."""
-    simulation, contacts, start, gravity, dt = step.simulation, step.contacts, step.start, step.gravity, step.dt
+    contacts, start, gravity, dt = step.contacts, step.start, step.gravity, step.dt
     built, state = simulation.built, simulation.state
     model, pieces = built.model, built.pieces
     assert pieces is not None

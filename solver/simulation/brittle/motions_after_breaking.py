@@ -58,7 +58,7 @@ class _Change:
 
 @dataclass(frozen=True, eq=False)
 class BrokenStep:
-    """A step in which pieces have broken.
+    """A step in which pieces break.
 
     Attributes:
         model: Before they were apart.
