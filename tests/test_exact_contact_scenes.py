@@ -14,7 +14,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collision
-from sinew.solver.scene.material import Fracture, Material
+from sinew.solver.scene.material import Material
 from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
 from sinew.solver.simulation.simulation import Simulation
@@ -125,7 +125,6 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "feature"),
     [
-        ({"meshing": Meshing("sheet"), "fracture": Fracture()}, "Fracture of a sheet"),
         ({"core": Core()}, "a rigid core"),
     ],
 )

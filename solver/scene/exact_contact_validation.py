@@ -23,8 +23,6 @@ def _unsupported_features(body: Body) -> Iterator[str]:
     """Yields what a body is or has that Exact contact does not know."""
     if body.flesh is not None:
         yield "flesh"
-    if body.fracture is not None and body.is_sheet:
-        yield "Fracture of a sheet"
     if body.core is not None:
         yield "a rigid core"
     if body.surface_detail is not None:

@@ -16,7 +16,7 @@ from ...mesh.separate_coincident_vertices import separate_coincident_vertices
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.contact import SIDES_FRONT
-from ...scene.scene import Body, Collider, Scene
+from ...scene.scene import EXACT_CONTACT, Body, Collider, Scene
 from ...scene.tracks import TrackReader
 from ..colliders.deforming_collider import DeformingCollider
 from .collision_surfaces import CollisionSurfaces
@@ -75,7 +75,9 @@ def make_collision_surfaces(
             parts.append(part)
     may_touch = _contact_matrix(scene, prescribed, sharp)
     # pieces meet each other once there are any; those of a sheet do as it meets itself
-    may_break = any(body.fracture is not None and not body.is_sheet for body in scene.bodies)
+    # by Exact contact a sheet that has torn needs them, too
+    is_exact = scene.settings.contact == EXACT_CONTACT
+    may_break = any(body.fracture is not None and (is_exact or not body.is_sheet) for body in scene.bodies)
     if not needs_surfaces and not may_break and not may_touch.any():
         return None
     own = [_body_part(scene, *of) for of in zip(scene.bodies, meshes, bindings, strict=True)]

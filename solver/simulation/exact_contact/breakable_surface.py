@@ -18,6 +18,7 @@ from ...mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ..fracture.fragment_surfaces import FragmentSurfaces
 from ..fracture.present_surface import PresentSurface
+from ..fracture.torn_sheet_surface import torn_sheet_surface
 
 RETREAT_SHARE = 0.25  # of the gap: by which each side of a crack is drawn back
 MOST_RETREAT = 3.0  # times that of a vertex where several cracks meet
@@ -93,6 +94,22 @@ def part_of_tets(fragments: FragmentSurfaces, number: int, parted: PartedTets, r
         floats(weights),
         found.points.area,
         found.vertex_key,
+    )
+
+
+def part_of_torn_sheet(fragments: FragmentSurfaces, number: int, tets: Indices) -> SurfacePart:
+    """Returns the surface of a sheet that may tear: its triangles, with a vertex for every copy of a node.
+
+    Both sides of a tear are at one place when they part, and are not kept apart until they have.
+
+    Args:
+        fragments: Of all that may break.
+        number: Of the sheet.
+        tets: Nodes of all tets now, (m, 4).
+    """
+    found = torn_sheet_surface(fragments.surfaces, fragments.model, number, tets)
+    return SurfacePart(
+        found.rest, indices(found.triangles, -1, 3), found.tet, found.weights, found.points.area, found.vertex_key
     )
 
 

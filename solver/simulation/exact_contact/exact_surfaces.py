@@ -34,7 +34,7 @@ from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.scene import Body, Scene
 from ...scene.tracks import TrackReader
 from ..fracture.fragment_surfaces import FragmentSurfaces
-from .breakable_surface import RETREAT_SHARE, SurfacePart, part_of_tets, vertex_keys, whole_topology
+from .breakable_surface import RETREAT_SHARE, SurfacePart, part_of_tets, part_of_torn_sheet, vertex_keys, whole_topology
 
 GAP_SHARE = 0.02  # of the smallest tet size: distance below which surfaces are pushed apart
 GAP_SHARE_OF_EDGES = 0.25  # of short edges of what touches itself: neighbours must not push each other
@@ -167,6 +167,8 @@ def make_exact_surfaces(
     for number, (body, binding, own) in enumerate(zip(scene.bodies, bindings, points, strict=True)):
         if fragments is not None and number in breaks:
             parts.append(part_of_tets(fragments, number, whole_topology(model), RETREAT_SHARE * gap))
+        elif fragments is not None and number in fragments.sheet_numbers:
+            parts.append(part_of_torn_sheet(fragments, number, model.tets))
         else:
             parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own))
     parts += [

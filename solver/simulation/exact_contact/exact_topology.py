@@ -22,7 +22,7 @@ from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...scene.tracks import TrackReader
-from .breakable_surface import RETREAT_SHARE, PartedTets, SurfacePart, part_of_tets, vertex_keys
+from .breakable_surface import RETREAT_SHARE, PartedTets, SurfacePart, part_of_tets, part_of_torn_sheet, vertex_keys
 from .exact_start import SAME_PLACE_SHARE
 from .exact_surfaces import ExactSurfaces
 
@@ -39,13 +39,19 @@ def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model,
     fragments, mesh, gap = whole.fragments, whole.bound.mesh, whole.options.barrier.gap
     if fragments is None:
         return whole
-    bodies = [n for n in fragments.breakable_numbers if parted.is_parted[fragments.model.bodies[n].tets].any()]
+    solids, sheets = (
+        [n for n in numbers if parted.is_parted[fragments.model.bodies[n].tets].any()]
+        for numbers in (fragments.breakable_numbers, fragments.sheet_numbers)
+    )
+    bodies = [*solids, *sheets]
     if not bodies:
         return whole
     parts = []
     for number in range(len(whole.names)):
-        if number in bodies:
+        if number in solids:
             parts.append(part_of_tets(fragments, number, parted, RETREAT_SHARE * gap))
+        elif number in sheets:
+            parts.append(part_of_torn_sheet(fragments, number, parted.tets))
         else:
             parts.append(_part_of(whole, number))
     starts = [0, *np.cumsum([len(part.vertices) for part in parts], dtype=np.int64).tolist()]
@@ -56,7 +62,7 @@ def surfaces_at_topology(whole: ExactSurfaces, parted: PartedTets, model: Model,
     )
     surface = np.repeat(np.arange(len(parts), dtype=np.int32), np.diff(starts))
     may_touch = mesh.may_touch.copy()
-    may_touch[bodies, bodies] = True
+    may_touch[solids, solids] = True  # pieces of a sheet meet each other as it meets itself
     now = make_contact_mesh(
         floats(rest),
         indices(np.concatenate(triangles), -1, 3),
