@@ -5,24 +5,19 @@ from __future__ import annotations
 
 import time as clock
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import bpy
 
 from ...solver.runtime.errors import BadInput, SinewError
-from ...solver.scene.scene import Scene
 from ..blender_data.object_keys import body_key
 from ..blender_data.scene_by_session_uid import find_scene
-from ..evaluation.sample_times import rest_frame
-from ..evaluation.scene_copy import SceneCopy
 from ..export import validation
 from ..export.input_digest import settings_digest
-from ..export.participants import find_participants
-from ..export.scene_reader import read_scene
 from ..objects import roles
 from . import bake_status, bake_timer
 from .addon_session import session
+from .bodies_at_rest import read_at_rest
 from .child_process import child_command, fallback_command
 from .fibre_search import RESULT_FOLDER, SCENE_FOLDER, FibrePreview, FibreSearch
 from .last_failure import store_error_event
@@ -43,7 +38,7 @@ def start(scene: bpy.types.Scene) -> None:
         raise BadInput("no-muscles")
     session.end_fibre_search()
     validation.check_objects(scene)
-    found, digest = _muscles_at_rest(scene, muscles), settings_digest(scene)
+    (found, _), digest = read_at_rest(scene, muscles), settings_digest(scene)
     # if nothing else removes it, Blender does at its end
     folder = Path(bpy.app.tempdir) / f"sinew-fibres-{uuid.uuid4().hex[:12]}"
     folder.mkdir()
@@ -53,24 +48,6 @@ def start(scene: bpy.types.Scene) -> None:
     session.fibre_search = FibreSearch(scene.session_uid, digest, folder, commands)
     if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
         bpy.app.timers.register(_tick, first_interval=INTERVAL_SECONDS, persistent=True)
-
-
-def _muscles_at_rest(scene: bpy.types.Scene, muscles: list[bpy.types.Object]) -> Scene:
-    """Returns a scene of the muscles alone, in the rest pose."""
-    inputs = find_participants(scene)
-    inputs = replace(
-        inputs,
-        bodies={obj: inputs.bodies[obj] for obj in muscles},
-        colliders={},
-        heat_sources={},
-        bones={},
-        armature_bones=[],
-        force_fields={},
-        reads_attachments=False,
-    )
-    with SceneCopy(scene, inputs.modifier_counts) as scene_copy:
-        scene_copy.set_frame(rest_frame(scene))
-        return read_scene(scene_copy, inputs, None)
 
 
 def poll() -> bool:

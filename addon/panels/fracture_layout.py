@@ -36,6 +36,8 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
         strain = _percent_text(settings.breaking_stress / settings.youngs_modulus)
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
     draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
+    if roles.is_brittle(obj):
+        layout.operator("sinew.preview_cracks", icon="MOD_EXPLODE")
     if settings.use_fracture:
         for material in () if roles.is_sheet(obj) else transmissive_materials.transmissive_materials(obj):
             draw_wrapped(layout, CLEAR_MATERIAL_NOTE.format(material=material), "INFO", context)

@@ -16,6 +16,10 @@ TEXTS = {
         '"{name}" is brittle, and breaks in bakes alone.',
         "Bake the scene, or set Motion of the body to Rigid while you run it live.",
     ),
+    "crack-preview-not-brittle": (
+        '"{name}" is not brittle, so one hit does not tell how it cracks.',
+        "Set Motion of the body to Brittle, with Fracture on.",
+    ),
     "brittle-stress-not-found": (
         'The stress in "{name}" under a hit was not found at {time}: the solve left {residual} of the load.',
         "Its tets may be too large for its walls: choose more Divisions under Tets, or set Motion to Rigid.",
