@@ -103,9 +103,10 @@ def test_a_soft_hit_leaves_a_pane_whole() -> None:
     assert made.pieces[0].mass.mass == pytest.approx(0.1 * 0.1 * 0.008 * 2500.0)
 
 
-def test_the_load_at_the_first_crack_does_not_depend_on_the_speed() -> None:
+def test_the_load_at_the_first_crack_hardly_depends_on_the_speed() -> None:
+    """A hit of twice the speed is a little shorter, and so a little more is borne (`static_fatigue.py`)."""
     loads = [made.first_crack_share * made.peak_forces[0] for _, made in (hit_pane(0.2), hit_pane(0.4))]
-    assert loads[1] == pytest.approx(loads[0], rel=1e-3)
+    assert 1.0 < loads[1] / loads[0] < 1.01
 
 
 def test_momentum_is_kept_and_energy_is_not_gained(shattered: tuple[BrittleBody, Breakage]) -> None:
@@ -183,7 +184,7 @@ def test_cracks_that_are_there_take_away_strength() -> None:
 def test_a_bar_that_is_hit_in_its_middle_snaps_there() -> None:
     nodes, tets = box_tets((16, 3, 3), (0.32, 0.06, 0.06))
     body = brittle(nodes, tets, scatter=0.0)
-    made = break_body(body, [ball_on(body, (0.16, 0.02, 0.06), (0.0, 0.0, -1.0), 4.0, 3.0, 0.05)], STILL)
+    made = break_body(body, [ball_on(body, (0.16, 0.02, 0.06), (0.0, 0.0, -1.0), 6.0, 3.0, 0.05)], STILL)
     sizes = sorted(len(piece.tets) for piece in made.pieces)
     assert len(sizes) >= 2 and sizes[-2] > 0.4 * len(tets)
     middles = body.nodes[made.cracked.crack_faces].mean(axis=1)[:, 0]

@@ -51,9 +51,9 @@ def energy(simulation: Simulation, gravity: float = 0.0) -> float:
 
 
 @pytest.mark.slow
-def test_glass_is_whole_after_a_fall_of_five_millimetres_and_in_pieces_after_one_of_a_metre() -> None:
+def test_glass_is_whole_after_a_fall_of_five_millimetres_and_in_pieces_after_one_of_three_metres() -> None:
     assert piece_count(run(dropped_slab(0.005))) == 1
-    assert piece_count(run(dropped_slab(1.0, frames=3))) > 1
+    assert piece_count(run(dropped_slab(3.0, frames=3))) > 1
 
 
 def test_what_rests_is_never_solved_for_stress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,14 +116,15 @@ def test_breaking_keeps_angular_momentum() -> None:
 
 def test_energy_never_grows_on_the_ground() -> None:
     """Where it breaks; later contacts let out what has sunk into the ground, as they do with rigid bodies."""
-    simulation = Simulation(dropped_slab(1.0, frames=8))
+    simulation = Simulation(dropped_slab(3.0, frames=8))
     simulation.start()
     first, breaks = energy(simulation, GRAVITY), 0
     for _ in range(28):
         available, count = energy(simulation, GRAVITY), piece_count(simulation)
         simulation.step()
         now, breaks = energy(simulation, GRAVITY), breaks + (piece_count(simulation) > count)
-        assert now <= (available if piece_count(simulation) > count else available + 1e-3 * first)
+        # where it breaks, all is used up to round-off
+        assert now <= available + (1e-12 if piece_count(simulation) > count else 1e-3) * first
     assert breaks > 0
 
 
@@ -139,7 +140,7 @@ def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: p
             return made
 
         monkeypatch.setattr(break_pieces, "break_into", noted)
-        assert piece_count(run(dropped_slab(1.0, substeps, frames=3))) > 1
+        assert piece_count(run(dropped_slab(3.0, substeps, frames=3))) > 1
     assert max(loads.values()) / min(loads.values()) < 1.05, loads
 
 
@@ -159,7 +160,7 @@ def test_the_largest_share_leaves_as_much_energy_as_there_is() -> None:
 
 @pytest.mark.slow
 def test_a_bake_that_was_cut_off_and_one_that_ran_through_have_the_same_bytes(tmp_path: Path) -> None:
-    scene = dropped_slab(1.0, substeps=2, frames=14)
+    scene = dropped_slab(3.0, substeps=2, frames=14)
     whole = sinew.bake(scene, tmp_path / "whole.sinew")
     for last in (1, 11):  # while it is whole, and after it broke
         first = replace(scene, settings=replace(scene.settings, frame_end=last))
@@ -174,7 +175,7 @@ def test_a_bake_that_was_cut_off_and_one_that_ran_through_have_the_same_bytes(tm
 
 @pytest.mark.slow
 def test_the_mesh_of_a_bake_comes_apart_as_the_pieces_do(tmp_path: Path) -> None:
-    scene = dropped_slab(1.0, substeps=2, frames=4)
+    scene = dropped_slab(3.0, substeps=2, frames=4)
     cache = sinew.bake(scene, tmp_path / "glass.sinew")
     made = cache.read_result("glass")
     assert made is not None
@@ -201,7 +202,7 @@ def test_what_a_brittle_body_cannot_do_is_told_with_its_name(change: dict[str, A
 
 
 def test_brittle_bodies_are_refused_where_they_cannot_be_by_name() -> None:
-    scene = dropped_slab(1.0)
+    scene = dropped_slab(3.0)
     soft = rigid_box((0.1, 0.1, 0.1), (1.0, 0.0, 1.0), key="soft", meshing=Meshing("robust"), fracture=Fracture())
     for wrong, kind in ((replace(scene, bodies=(*scene.bodies, soft)), "brittle-beside"),):
         with pytest.raises(BadInput) as caught:
@@ -216,13 +217,13 @@ def test_a_stress_that_is_not_found_is_told_with_the_name_of_the_body(monkeypatc
     monkeypatch.setattr(static_equilibrium, "FACTOR_AFTER", 1)
     monkeypatch.setattr(static_equilibrium, "MAX_ITERATIONS", 1)
     with pytest.raises(SolveFailed) as caught:
-        run(dropped_slab(1.0, frames=3))
+        run(dropped_slab(3.0, frames=3))
     assert caught.value.kind == "brittle-stress-not-found" and '"Glass"' in caught.value.sentence
 
 
 def test_no_piece_that_hits_could_break_is_left_out() -> None:
     """What is told without geometry is at least the sum of all hits of a piece, by their true curvatures and masses."""
-    simulation = Simulation(dropped_slab(1.0, frames=4))
+    simulation = Simulation(dropped_slab(3.0, frames=4))
     checked: list[tuple[float, float]] = []
     whole = break_pieces.hits_on_piece
 

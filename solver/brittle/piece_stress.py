@@ -40,6 +40,7 @@ class PieceStress:
         displacements: [m], (n, 3), of its nodes.
         load: [N], (n, 3).
         relative_residual: What the solve left.
+        strength_gain: Over the breaking stress where cracks begin: a short load may be larger (`static_fatigue.py`).
     """
 
     cracked: CrackedMesh
@@ -48,6 +49,7 @@ class PieceStress:
     displacements: Floats
     load: Floats
     relative_residual: float
+    strength_gain: float = 1.0
 
     @property
     def energy(self) -> float:
@@ -118,7 +120,8 @@ class PieceStress:
     def _over_strength(self, stress: Floats, rows: Indices | slice = slice(None)) -> Floats:
         """Returns stresses [Pa] over the strength of tets, (r,); 0 where they push."""
         body, at, has_tip = self.cracked.body, self.tets[rows], self._has_tip[rows]
-        strength = np.where(has_tip, body.material.toughness / np.sqrt(body.size[at]), body.material.breaking_stress)
+        begins = self.strength_gain * body.material.breaking_stress
+        strength = np.where(has_tip, body.material.toughness / np.sqrt(body.size[at]), begins)
         return floats(np.maximum(body.load_share[at] * stress / (body.strength_share[at] * strength), 0.0))
 
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a body bears for as short as an impact takes: its equivalent duration, and the strength that follows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.integrate
+
+from sinew.solver.brittle.impact_energy import ImpactEnergy
+from sinew.solver.brittle.static_fatigue import EXPONENT, TEST_DURATION, strength_gain
+
+
+def duration_by_steps(energy: ImpactEnergy, power: float, exponent: float) -> float:
+    """Returns ∫ (s / s_peak)ⁿ dt of an impact, followed in time: v falls as energy is stored."""
+    E, U, B = energy.in_contacts, energy.in_piece, energy.budget
+    peak = energy.peak_share
+
+    def rate(_: float, y: np.ndarray) -> list[float]:
+        s = max(y[0], 1e-12)
+        moves = np.sqrt(max(1.0 - energy.stored(s) / B, 0.0))
+        return [power * moves / (5.0 / 3.0 * E * s ** (-1.0 / 3.0) + 2.0 * U), (s / peak) ** exponent]
+
+    def at_peak(_: float, y: np.ndarray) -> float:
+        return float(y[0] - (1.0 - 1e-7) * peak)
+
+    at_peak.terminal = True  # type: ignore[attr-defined]
+    made = scipy.integrate.solve_ivp(rate, (0.0, 1.0), [1e-9, 0.0], events=at_peak, rtol=1e-9, atol=1e-15)
+    return 2.0 * float(made.y[1, -1])
+
+
+@pytest.mark.parametrize(("in_contacts", "in_piece"), [(2.0, 1e-9), (2.0, 0.5), (2.0, 3.0), (2.0, 200.0)])
+def test_the_equivalent_duration_is_that_of_the_motion(in_contacts: float, in_piece: float) -> None:
+    energy = ImpactEnergy(2.0, in_contacts, in_piece)
+    for exponent in (1.0, 16.0, 20.0):
+        wanted = duration_by_steps(energy, 5.0e4, exponent)
+        # the power law is that near the peak, which is what a large n takes
+        bound = 0.05 if exponent == 1.0 else 5e-3
+        assert energy.equivalent_duration(5.0e4, exponent) == pytest.approx(wanted, rel=bound)
+
+
+def test_a_spring_takes_the_time_of_its_half_wave() -> None:
+    energy = ImpactEnergy(0.5, 1e-12, 0.5)  # ½ m v² with k = m = v = 1 is all in the piece at s = 1
+    assert energy.equivalent_duration(1.0, 2.0) == pytest.approx(np.pi / 2.0, rel=1e-3)  # ∫ sin² over half a wave
+
+
+def test_glass_bears_more_for_a_short_time_and_never_less() -> None:
+    assert strength_gain(TEST_DURATION) == 1.0 == strength_gain(1e6)
+    assert strength_gain(1e-4) == pytest.approx((TEST_DURATION / 1e-4) ** (1.0 / EXPONENT))
+    assert 1.5 < strength_gain(1e-3) < strength_gain(1e-4) < 2.0
