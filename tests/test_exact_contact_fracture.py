@@ -17,7 +17,7 @@ from sinew.solver.mesh.geometry.triangle_intersections import intersecting_trian
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.material import Fracture
 from sinew.solver.scene.scene import Collider, Material, Scene, Settings
-from sinew.solver.simulation.exact_contact.breakable_surface import MOST_RETREAT, inward
+from sinew.solver.simulation.exact_contact.breakable_surface import MOST_RETREAT, inward, kept_within
 from sinew.solver.simulation.fracture_topology import apply_topology
 from sinew.solver.simulation.simulation import Simulation
 
@@ -111,3 +111,15 @@ def test_a_broken_body_goes_on_after_a_restart_with_the_same_bytes(tmp_path) -> 
     run.advance()
     again.advance()
     assert run.state.x.tobytes() == again.state.x.tobytes() and run.state.v.tobytes() == again.state.v.tobytes()
+
+
+def test_what_goes_back_from_a_crack_does_not_come_out_of_outer_faces() -> None:
+    rng = np.random.default_rng(4)
+    shift, vertex = rng.normal(size=(30, 3)), np.repeat(np.arange(30), 2)
+    normal = rng.normal(size=(60, 3))
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    kept = kept_within(shift, vertex, normal)
+    assert (kept[vertex] * normal).sum(axis=1).max() < 0.05 < (shift[vertex] * normal).sum(axis=1).max()
+    inside = np.flatnonzero(((shift[vertex] * normal).sum(axis=1) <= 0.0).reshape(30, 2).all(axis=1))
+    assert len(inside) > 3
+    np.testing.assert_array_equal(kept[inside], shift[inside])

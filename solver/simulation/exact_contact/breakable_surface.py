@@ -24,6 +24,7 @@ RETREAT_SHARE = 0.25  # of the gap: by which each side of a crack is drawn back
 MOST_RETREAT = 3.0  # times that of a vertex where several cracks meet
 MIN_HULL_DISTANCE = 0.02  # of normals from 0, below which a piece is too thin for its sides to go back
 GILBERT_ITERATIONS = 60
+OUTWARD_SWEEPS = 8
 KEYS_PER_SURFACE = np.int64(1) << 40
 
 
@@ -84,7 +85,8 @@ def part_of_tets(fragments: FragmentSurfaces, number: int, parted: PartedTets, r
         retreat: How far each side of a crack is drawn back [m].
     """
     model, found = fragments.model, fragments.fragment_surface(number, *parted)
-    shift = retreat * inward(found.rest, *_open_corners(fragments, number, parted, found))
+    cracks, outer = _open_corners(fragments, number, parted, found)
+    shift = retreat * kept_within(inward(found.rest, *cracks), *outer)
     of_nodes = np.einsum("kai,ki->ka", model.Dm_inverse[found.tet], shift)
     weights = found.weights + np.concatenate([-of_nodes.sum(axis=1, keepdims=True), of_nodes], axis=1)
     return SurfacePart(
@@ -115,30 +117,53 @@ def part_of_torn_sheet(fragments: FragmentSurfaces, number: int, tets: Indices) 
 
 def _open_corners(
     fragments: FragmentSurfaces, number: int, parted: PartedTets, found: PresentSurface
-) -> tuple[Indices, Floats]:
-    """Returns vertices where faces of cracks are apart from their other side, (c,), and normals of faces there, (c, 3).
+) -> tuple[tuple[Indices, Floats], tuple[Indices, Floats]]:
+    """Returns corners of faces of cracks that are apart from their other side, and those of outer faces.
 
-    Those of outer faces are among them: what goes back may not come out of these instead.
+    Both are vertices, (c,), and the normals of their faces, (c, 3).
     """
     first = fragments.model.bodies[number].tets.start
     faces = fragments.surfaces.surfaces.triangles_of(number)
     tet, face = np.divmod(found.triangle_key - (faces.stop - faces.start), 4)
     tet += first
     is_crack = parted.is_parted[tet, face]
-    outer, triangles = found.triangles[~is_crack], found.triangles[is_crack]
     tet, face = tet[is_crack], face[is_crack]
     at = FACE_CORNERS[face]
     across = fragments.neighbours.twin[tet[:, None], face[:, None], at]
     is_open = parted.tets.ravel()[across] != parted.tets[tet[:, None], at]
-    goes_back = np.zeros(len(found.rest), bool)
-    goes_back[triangles[is_open]] = True
-    triangles, is_meant = np.concatenate([triangles, outer]), np.concatenate([is_open, goes_back[outer]])
-    corners = found.rest[triangles]
+    outer = found.triangles[~is_crack]
+    return (
+        _corner_normals(found.rest, found.triangles[is_crack], is_open),
+        _corner_normals(found.rest, outer, np.ones(outer.shape, bool)),
+    )
+
+
+def _corner_normals(rest: Floats, triangles: Indices, which: Bools) -> tuple[Indices, Floats]:
+    """Returns some corners of triangles, (t, 3), and the normals of these; those without area have none."""
+    corners = rest[triangles]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1)[:, None]
-    is_meant &= length > 0.0
-    normal /= np.where(length > 0.0, length, 1.0)
-    return triangles[is_meant], floats(np.repeat(normal[:, None], 3, axis=1)[is_meant], -1, 3)
+    which = which & (length > 0.0)
+    normal = np.repeat((normal / np.where(length > 0.0, length, 1.0))[:, None], 3, axis=1)
+    return triangles[which], floats(normal[which], -1, 3)
+
+
+def kept_within(shift: Floats, vertex: Indices, normal: Floats) -> Floats:
+    """Returns shifts of vertices, (v, 3), without what takes them out of outer faces.
+
+    Args:
+        shift: (v, 3).
+        vertex: Of each normal, (c,).
+        normal: Outward unit vectors, (c, 3).
+    """
+    out = shift.copy()
+    for _ in range(OUTWARD_SWEEPS):
+        along = (out[vertex] * normal).sum(axis=1)
+        order = np.lexsort((-along, vertex))
+        vertices, first = np.unique(vertex[order], return_index=True)
+        worst = order[first]
+        out[vertices] -= np.maximum(along[worst], 0.0)[:, None] * normal[worst]
+    return out
 
 
 def inward(rest: Floats, vertex: Indices, normal: Floats) -> Floats:
