@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fixtures.penetration_measures import depths
 from fixtures.scenes import Run, block, rotation
 from sinew.solver.contact.detection.persistent_contacts import PersistentContacts, remap_contacts, resolving_contacts
 from sinew.solver.contact.surfaces.collision_surfaces import vertex_positions
+from sinew.solver.integrators.step_report import StepReport
 from sinew.solver.mechanics.state_fields import HALVINGS_FIELD
 from sinew.solver.scene.scene import Body, Collider, Fracture, Material, Scene, Settings
 from sinew.solver.simulation import step_halving
@@ -139,6 +141,30 @@ def test_unsettled_steps_begin_as_short_as_the_last_one_ended(tmp_path: Path, mo
         assert all(halvings >= least for halvings, least in asked)
         known += len(asked)
     assert known > 0
+
+
+@pytest.mark.parametrize(
+    ("known", "solves", "settled", "wanted"),
+    [(2, 16, True, 1), (2, 17, True, 2), (2, 16, False, 2), (1, 8, True, None), (1, 9, True, 1)],
+)
+def test_parts_get_longer_again_once_they_settle_within_few_solves(
+    known: int, solves: int, settled: bool, wanted: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path, Scene((plate(NEVER, 0.02, cells=(2, 2, 1)),), GROUND))
+    simulation, fields = run.simulation, run.state.fields
+    fields[HALVINGS_FIELD] = np.array([known], np.int32)
+    taken: list[int] = []
+
+    def take_parts(*given: Any) -> tuple[StepReport, None]:
+        taken.append(len(given[4]))
+        report = StepReport(iterations=0, residual=0.0, converged=True, solves=solves, settled=settled)
+        return report, None
+
+    monkeypatch.setattr(step_halving, "_take_parts", take_parts)
+    step_halving.take_step(simulation, run.built.model, StepPart(0.0, 0.01), lambda progress: None, None)
+    now = simulation.state.fields.get(HALVINGS_FIELD)
+    assert taken == [2**known]
+    assert (None if now is None else int(now[0])) == wanted
 
 
 def test_a_resumed_bake_has_the_same_skins(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 
 A step that is refused is taken back, and taken again in two halves, these again if need be. How far that goes is
 decided by how the parts go alone: what is small turns in the time that it takes to move by its size, whatever the step.
-Where pieces of broken bodies tumble over each other, one step after the other is refused. While their contacts do not
-settle, the next steps of the frame begin with parts as short as the last one needed in the end, without attempts that
-would only be taken back.
+Where pieces of broken bodies tumble over each other, one step after the other is refused. So the next steps of the
+frame begin with parts as short as the last one needed in the end, without attempts that would only be taken back, until
+their contacts settle within a few solves.
 A step in which as much energy as there was comes from nothing also in its shortest parts cannot be right, and is an
 error.
 """
@@ -45,6 +45,7 @@ from .step_verdict import (
 
 MAX_ENERGY_GAIN_RATIO = 1.0  # energy from nothing that is left over what there was, from which a step cannot be right
 MAX_LIFT_RATIO = 0.1  # in sizes of bodies: energy that lifts them by less than that is not counted as such
+MAX_EASY_SOLVES = 4  # of a part on average, up to which the next step is taken in parts twice as long
 MAX_STIR_RATIO = 0.01  # in sizes of bodies: nor is energy that moves them by less than that in a step
 
 
@@ -76,8 +77,8 @@ def take_step(
         before, shares = simulation.state.view(), part.shares(int(known[0]))
         merged, is_fixed = _take_parts(simulation, model, None, before, shares, on_progress, pose_path)
         _check_gained_energy(simulation, model, merged, part)
-        if merged.settled:
-            del simulation.state.fields[HALVINGS_FIELD]
+        if merged.settled and merged.solves <= MAX_EASY_SOLVES * len(shares):
+            _remember_halvings(simulation.state, int(known[0]) - 1)
         return merged, is_fixed
     attempt = StepAttempt(simulation, model, part, pose_path)
     if attempt.exceeds_limit_in_substeps():
@@ -134,9 +135,16 @@ def _retry(
         return _take_parts(simulation, model, report, whole_start, parts, on_progress, pose_path)
     merged, is_fixed = _take_parts(simulation, model, report, attempt.before, parts, on_progress, pose_path)
     _check_gained_energy(simulation, attempt.model, merged, attempt.part)
-    if is_in_pieces and merged.halvings and not merged.settled:
-        simulation.state.fields[HALVINGS_FIELD] = np.array([min(merged.halvings, MAX_HALVINGS_IN_PIECES)], np.int32)
+    if is_in_pieces:
+        _remember_halvings(simulation.state, min(merged.halvings, MAX_HALVINGS_IN_PIECES))
     return merged, is_fixed
+
+
+def _remember_halvings(state: State, halvings: int) -> None:
+    """Lets the next step of the frame begin with parts that have been halved so often."""
+    state.fields.pop(HALVINGS_FIELD, None)
+    if halvings > 0:
+        state.fields[HALVINGS_FIELD] = np.array([halvings], np.int32)
 
 
 def _take_parts(
