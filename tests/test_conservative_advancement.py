@@ -11,6 +11,7 @@ import pytest
 from fixtures.closed_surfaces import torus
 from fixtures.sheets import grid
 from reference.closest_features import edge_edge_distance2, point_triangle_distance2
+from sinew.solver.contact.exact import pair_search
 from sinew.solver.contact.exact.closest_features import (
     allocate_closest_points,
     closest_of_edges,
@@ -171,6 +172,11 @@ def test_the_limit_is_that_of_the_first_pair() -> None:
         assert limit == min(alone) and 0.0 < limit < 1.0
 
 
+def as_sets(groups) -> list[set]:
+    """Returns the pairs of points and triangles and those of edges, each once."""
+    return [{tuple(row) for row in np.asarray(group).tolist()} for group in groups]
+
+
 def test_pairs_are_kept_while_no_vertex_leaves_its_margin() -> None:
     mesh, start, end = tangle(7)
     search = PairSearch(mesh, 0.02, 0.01)
@@ -180,10 +186,28 @@ def test_pairs_are_kept_while_no_vertex_leaves_its_margin() -> None:
     near = close_pairs(mesh, inside, end + 0.009, 0.02)
     for kept, found in zip(first, near, strict=True):
         assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in kept.vertices.tolist()}
+
+
+@pytest.mark.parametrize(("move", "searches"), [(0.011, 1), (0.1, 2)])
+def test_pairs_are_picked_out_without_a_search_while_no_vertex_leaves_its_wide_box(move, searches, monkeypatch) -> None:
+    mesh, start, end = tangle(7)
+    made = []
+    monkeypatch.setattr(pair_search, "close_pairs", lambda *args: made.append(args) or close_pairs(*args))
+    search = PairSearch(mesh, 0.02, 0.01, wide_margin=0.05)
+    first = search.pairs(start, end)
     moved = end.copy()
-    moved[3, 1] = max(start[3, 1], end[3, 1]) + 0.011
+    moved[3, 1] = max(start[3, 1], end[3, 1]) + move
     again = search.pairs(start, moved)
-    assert again is not first
-    wanted = close_pairs(mesh, np.minimum(start, moved) - 0.01, np.maximum(start, moved) + 0.01, 0.02)
-    for found, reference in zip(again, wanted, strict=True):
-        np.testing.assert_array_equal(found.vertices, reference)
+    assert again is not first and len(made) == searches
+    for groups, there in ((first, end), (again, moved)):
+        wanted = close_pairs(mesh, np.minimum(start, there) - 0.01, np.maximum(start, there) + 0.01, 0.02)
+        assert as_sets(group.vertices for group in groups) == as_sets(wanted)
+        assert [len(group.vertices) for group in groups] == [len(rows) for rows in wanted]
+
+
+def test_paths_that_are_expected_need_one_search() -> None:
+    mesh, start, end = tangle(7)
+    search = PairSearch(mesh, 0.02, 0.01, expected=(start, end))
+    before = search.all_pairs(start, start)
+    wide = search._wide
+    assert search.all_pairs(start, end) is not before and search._wide is wide

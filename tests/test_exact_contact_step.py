@@ -134,6 +134,24 @@ def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
     assert np.linalg.eigvalsh(matrix).min() > 0.0
 
 
+def test_a_potential_keeps_what_it_has_computed_of_nodes_and_of_no_others() -> None:
+    rng, run = np.random.default_rng(5), ExactRun([cube(2)], [])
+    model, state = run.model, State(run.model.X, np.zeros_like(run.model.X), 0.0, {})
+    forces = AppliedForces(run.gravity)
+    make = lambda: IncrementalPotential(model, state, 0.01, run.workspace, forces)  # noqa: E731
+    places = [model.X + 0.02 * rng.normal(size=model.X.shape) for _ in range(2)]
+    fresh = [(make().value(x), *(each.copy() for each in make().derivatives(x))) for x in places]
+    kept, other = make(), make()
+    for number in (0, 1, 1, 0):
+        x = places[number].copy()
+        other.derivatives(places[1 - number])  # with the same workspace
+        gradient, blocks = kept.derivatives(x)
+        assert np.array_equal(gradient, fresh[number][1]) and np.array_equal(blocks, fresh[number][2])
+        assert kept.value(x) == fresh[number][0] == kept.value(x.copy())
+        x += 0.01  # what was asked for changes in place
+        assert kept.value(x) == make().value(x)
+
+
 @pytest.mark.parametrize("kind", [LOGARITHMIC, CUBIC, TWO_STAGE])
 def test_two_jellies_fall_on_each_other_and_on_the_floor(kind) -> None:
     bodies = [cube(at=(0.0, 0.0, 0.12)), cube(at=(0.06, 0.03, 0.4), turn=rotation((1.0, 0.5, 0.2), 0.3))]

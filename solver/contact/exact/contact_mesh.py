@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...mesh.geometry.box_tree import LEAF_SIZE, BoxTree, build_box_tree
 from ...mesh.geometry.closedness import has_inside
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from ...runtime.jit import kernel
 
+Int64s = npt.NDArray[np.int64]
+
 STACK_SIZE = 64
 NO_STRANDS = np.zeros((0, 2), np.int32)
 # what is behind a surface: nothing, as behind a sheet; its inside; all that is below a plane
 OPEN, CLOSED, HALF_SPACE = range(3)
+MIXED, NOTHING = -1, -2  # below a node of a tree: features of several surfaces, none
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,19 @@ class ContactMesh:
     start: Floats
     thickness: Floats
 
+    @functools.cached_property
+    def edge_area(self) -> Floats:
+        """A third of the triangles beside each edge, but no more than either end has, or what these have [m²], (e,)."""
+        third, numbers = triangle_areas(self.rest, self.triangles) / 3.0, self.edge_numbers(self.edges)
+        places = np.searchsorted(numbers, self.edge_numbers(np.sort(_sides(self.triangles), axis=1)))
+        area = np.bincount(places, np.repeat(third, 3), len(numbers))
+        ends = self.point_area[self.edges].min(axis=1, initial=np.inf)
+        return np.where(area > 0.0, np.minimum(area, ends), ends)
+
+    def edge_numbers(self, edges: Indices) -> Int64s:
+        """Returns a number for each edge, the smaller vertex first, (k, 2), which rises along `edges`, (k,)."""
+        return edges[:, 0].astype(np.int64) * np.int64(len(self.rest)) + edges[:, 1]
+
 
 class ClosePairs(NamedTuple):
     """Pairs of features, each as four vertices.
@@ -76,11 +94,17 @@ class BoxedFeatures(NamedTuple):
 
 
 class TreeArrays(NamedTuple):
-    """The arrays of a `BoxTree`, as kernels take them."""
+    """The arrays of a `BoxTree`, as kernels take them.
+
+    Attributes:
+        lower, upper, order: See `BoxTree`.
+        surface: The surface that all features below a node belong to, or `MIXED`, (nodes,).
+    """
 
     lower: Floats
     upper: Floats
     order: Indices
+    surface: Indices
 
 
 def make_contact_mesh(
@@ -170,9 +194,28 @@ def close_pairs(mesh: ContactMesh, start: Floats, end: Floats, reach: float) -> 
 
 def _boxed(mesh: ContactMesh, vertices: Indices, start: Floats, end: Floats) -> BoxedFeatures:
     """Returns features of a mesh with boxes that contain their paths and their thickness."""
-    lower, upper = np.minimum(start, end), np.maximum(start, end)
-    thickness = mesh.thickness[mesh.surface[vertices[:, 0]], None]
-    return BoxedFeatures(vertices, lower[vertices].min(axis=1) - thickness, upper[vertices].max(axis=1) + thickness)
+    lower, upper = np.empty((2, len(vertices), 3))
+    fill_feature_boxes(vertices, start, end, mesh.thickness[mesh.surface[vertices[:, 0]]], lower, upper)
+    return BoxedFeatures(vertices, lower, upper)
+
+
+@kernel()
+def fill_feature_boxes(vertices, start, end, thickness, lower, upper):
+    """Writes corners of boxes around the paths of features and their thickness [m], (k, 3).
+
+    Args:
+        vertices: Of each feature, (k, c).
+        start, end: Vertices at both ends of their paths [m], (n, 3).
+        thickness: Of each feature [m], (k,).
+        lower, upper: Out.
+    """
+    for feature in range(len(vertices)):
+        for axis in range(3):
+            low, high = np.inf, -np.inf
+            for vertex in vertices[feature]:
+                low = min(low, start[vertex, axis], end[vertex, axis])
+                high = max(high, start[vertex, axis], end[vertex, axis])
+            lower[feature, axis], upper[feature, axis] = low - thickness[feature], high + thickness[feature]
 
 
 def _overlapping(first: BoxedFeatures, second: BoxedFeatures, mesh: ContactMesh, *, is_same: bool) -> Indices:
@@ -186,13 +229,36 @@ def _overlapping(first: BoxedFeatures, second: BoxedFeatures, mesh: ContactMesh,
     if not len(first.vertices) or not len(second.vertices):
         return np.zeros((0, 4), np.int32)
     tree: BoxTree = build_box_tree(second.lower, second.upper)
-    arrays = TreeArrays(tree.lower, tree.upper, tree.order)
+    below = np.full(len(tree.lower), NOTHING, np.int32)
+    fill_node_surfaces(tree.order, mesh.surface[second.vertices[:, 0]], below)
+    arrays = TreeArrays(tree.lower, tree.upper, tree.order, below)
     pairs = np.empty((8 * len(first.vertices) + 64, 4), np.int32)
     while True:
         count = fill_overlapping_pairs(first, second, arrays, mesh.surface, mesh.may_touch, is_same, pairs)
         if count <= len(pairs):
             return pairs[:count]
         pairs = np.empty((count, 4), np.int32)
+
+
+@kernel()
+def fill_node_surfaces(order, surface, below):
+    """Writes which surface all features below each node of a tree belong to, where there is one.
+
+    Args:
+        order: Of `BoxTree`.
+        surface: Of each feature, (k,).
+        below: Out, `NOTHING` everywhere, (nodes,).
+    """
+    leaves = len(below) // 2
+    for place in range(len(order)):
+        leaf, own = leaves + place // LEAF_SIZE, surface[order[place]]
+        below[leaf] = own if below[leaf] == NOTHING or below[leaf] == own else MIXED
+    for node in range(leaves - 1, 0, -1):
+        one, other = below[2 * node], below[2 * node + 1]
+        if one == NOTHING or other == NOTHING:
+            below[node] = max(one, other)
+        else:
+            below[node] = one if one == other else MIXED
 
 
 @kernel()
@@ -210,11 +276,13 @@ def fill_overlapping_pairs(first, second, tree, surface, may_touch, is_same, pai
     stack = np.empty(STACK_SIZE, np.int64)
     ends = first.vertices.shape[1]
     for f in range(len(first.vertices)):
-        lower, upper = first.lower[f], first.upper[f]
+        lower, upper, own = first.lower[f], first.upper[f], surface[first.vertices[f, 0]]
         stack[0], height = 1, 1
         while height > 0:
             height -= 1
             node = stack[height]
+            if tree.surface[node] >= 0 and not may_touch[own, tree.surface[node]]:
+                continue
             if _are_apart(lower, upper, tree.lower[node], tree.upper[node]):
                 continue
             if node < leaves:
@@ -225,7 +293,7 @@ def fill_overlapping_pairs(first, second, tree, surface, may_touch, is_same, pai
             for s in tree.order[begin : min(begin + LEAF_SIZE, len(tree.order))]:
                 if is_same and s <= f:
                     continue
-                if not may_touch[surface[first.vertices[f, 0]], surface[second.vertices[s, 0]]]:
+                if not may_touch[own, surface[second.vertices[s, 0]]]:
                     continue
                 if _are_apart(lower, upper, second.lower[s], second.upper[s]):
                     continue

@@ -26,7 +26,7 @@ from .closest_features import (
     triangle_parameter_count,
 )
 from .conservative_advancement import EDGE_EDGE, POINT_TRIANGLE
-from .contact_mesh import ClosePairs, ContactMesh, triangle_areas
+from .contact_mesh import ClosePairs, ContactMesh
 from .distance_energy_hessian import fill_distance_energy_factors
 from .edge_edge_mollifier import edge_cross_squared, fill_edge_cross_derivatives, mollifier, mollifier_threshold
 from .squared_distance import fill_distance_gradient, fill_distance_hessian, separation, squared_distance
@@ -98,17 +98,8 @@ def pair_stencils(mesh: ContactMesh, pairs: ClosePairs) -> tuple[PairStencils, P
     further points; one without triangles, as of a string, has what its ends have. Two edges have the smaller area:
     large faces of a collider do not make a small body stiff.
     """
-    third = triangle_areas(mesh.rest, mesh.triangles) / 3.0
-    count = np.int64(len(mesh.rest))
-    sides = np.sort(mesh.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1).astype(np.int64)
-    numbers = mesh.edges[:, 0].astype(np.int64) * count + mesh.edges[:, 1]
-    edge_area = np.bincount(
-        np.searchsorted(numbers, sides[:, 0] * count + sides[:, 1]), np.repeat(third, 3), len(numbers)
-    )
-    ends = mesh.point_area[mesh.edges].min(axis=1, initial=np.inf)
-    edge_area = np.where(edge_area > 0.0, np.minimum(edge_area, ends), ends)
-    edges = pairs.edge_edge.reshape(-1, 2).astype(np.int64)
-    area = edge_area[np.searchsorted(numbers, edges[:, 0] * count + edges[:, 1])].reshape(-1, 2).min(axis=1)
+    edges = mesh.edge_numbers(pairs.edge_edge.reshape(-1, 2))
+    area = mesh.edge_area[np.searchsorted(mesh.edge_numbers(mesh.edges), edges)].reshape(-1, 2).min(axis=1)
     thresholds = np.empty(len(pairs.edge_edge))
     fill_thresholds(mesh.rest, pairs.edge_edge, thresholds)
     started = np.empty(len(pairs.point_triangle)), np.empty(len(pairs.edge_edge))

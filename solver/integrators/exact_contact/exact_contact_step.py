@@ -55,7 +55,8 @@ NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, wh
 LINEAR_TOLERANCE = 1.0e-2  # relative residual of the linear solves: the next iteration makes up for the rest
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
-MARGIN_SHARE = 2.0  # of the gap: how far vertices may leave the paths of a search
+MARGIN_SHARE = 1.0  # of the gap: how far vertices may leave the paths of a search until pairs are picked out anew
+WIDE_MARGIN_SHARE = 8.0  # of the gap: how much farther until trees are searched again
 COARSE_SHARE, COARSE_LAGS = 20.0, 3  # of the tolerance: within it friction is taken anew the first times
 MAX_WAITING = 12  # iterations for which colliders wait before they are let in
 LET_IN_GROWTH = 2.0  # of WAITING_SHARE each time that they are let in, so that a step does so only a few times
@@ -111,8 +112,10 @@ class ExactContactStep:
         self.arrival = 1.0 if motion.is_still(self.x, surfaces.tet < 0) else 0.0
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self._start, self._was_cut = surfaces.positions(self.x, self.collider), False
-        gap = options.barrier.gap
-        self._search = PairSearch(surfaces.mesh, gap, MARGIN_SHARE * gap, excluded, self._start)
+        gap, narrow, wide = (share * options.barrier.gap for share in (1.0, MARGIN_SHARE, WIDE_MARGIN_SHARE))
+        x_free = np.where(motion.is_fixed[:, None], motion.target, self.x + potential.free_fall)
+        likely = self._start, surfaces.positions(x_free, motion.end)
+        self._search = PairSearch(surfaces.mesh, gap, narrow, excluded, self._start, wide_margin=wide, expected=likely)
         self.let_in, self._let_in_share = 0, WAITING_SHARE
         if potential.free is not None and potential.has_rigid_bodies:
             self._move_free_bodies(potential.free)

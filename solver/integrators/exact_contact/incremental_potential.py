@@ -87,6 +87,7 @@ class IncrementalPotential:
         link_stencils: What links between bodies, and joints, do at the last nodes that derivatives were asked for at.
         free: The motion if nothing pulls; None: all go straight on.
         fall: What gravity adds to it [m], (n, 3).
+        free_fall: Both together [m], (n, 3).
     """
 
     def __init__(
@@ -113,6 +114,9 @@ class IncrementalPotential:
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
         self._force = np.empty((model.node_count, 3))
+        self._valued_at: Floats | None = None
+        self._value, self._recorded_at = 0.0, np.zeros((0, 3))
+        self._element_records = np.empty_like(workspace.element_records(model))
         records = self._records(self.x0)
         assemble(0.0, dt, diagonal_mass(model, dt), model.pattern, records, self._constant, self._force)
         self._add_damping()
@@ -123,7 +127,8 @@ class IncrementalPotential:
         self.free, self.fall = others.free, fall
         self._attachments, self.link_stencils = forces.attachments, link_stencils(LinearForces())
         way = dt * floats(state.v) if others.free is None else others.free.way
-        self._pull = model.mass[:, None] * (way + fall) + dt * impulse
+        self.free_fall = way + fall
+        self._pull = model.mass[:, None] * self.free_fall + dt * impulse
 
     @property
     def has_rigid_bodies(self) -> bool:
@@ -136,16 +141,25 @@ class IncrementalPotential:
         return v if self.free is None else v + self.free.velocity_change
 
     def value(self, x: Floats) -> float:
-        """Returns the potential [J s²] at nodes [m], (n, 3)."""
+        """Returns the potential [J s²] at nodes [m], (n, 3).
+
+        What bodies have by themselves is kept: where a line search ended, the next one begins.
+        """
+        if self._valued_at is None or not np.array_equal(x, self._valued_at):
+            self._value, self._valued_at = self._value_of_bodies(x), x.copy()
+        linked = link_energy(self._attachments, x)
+        if self._joints is not None:  # which may settle in between
+            linked += self._joints.energy(x)
+        return self._value + self.dt**2 * linked
+
+    def _value_of_bodies(self, x: Floats) -> float:
+        """Returns the part without what links bodies [J s²]."""
         d = x - self.x0
         inertia = 0.5 * float((d * block_matrix_product(self.model.pattern, self._constant, d)).sum())
         elastic = float(stored_energy(self.model, x, self._records(x)).sum())
         elastic += sum(float(limit.forces_at(x)[0].sum()) for limit in self._limits)
         if self._evaluator is not None and self._group is not None:
             elastic += float(self._evaluator.energies(floats(x[self._group.part.nodes])).sum())
-        elastic += link_energy(self._attachments, x)
-        if self._joints is not None:
-            elastic += self._joints.energy(x)
         return inertia - float((d * self._pull).sum()) + self.dt**2 * elastic
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
@@ -199,8 +213,14 @@ class IncrementalPotential:
             self._constant[whole[1]] += self.dt * damping[own[1]]
 
     def _records(self, x: Floats) -> Floats:
-        """Returns the records of tets, of those that are not corotated as of a tet that nothing strains."""
-        model, records = self.model, self.workspace.element_records(self.model)
+        """Returns the records of tets, of those that are not corotated as of a tet that nothing strains.
+
+        They are made once for the same nodes.
+        """
+        model, records = self.model, self._element_records
+        if np.array_equal(x, self._recorded_at):
+            return records
+        self._recorded_at = x.copy()
         if self._group is None:
             return compute_element_records(model, x, None, records)
         own = self._group.part.tets
