@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs that may come close, kept while no vertex leaves its box.
 
-There are two sizes of boxes. Trees of features are searched once or twice in a step, for pairs of wide boxes. Among
+There are two sizes of boxes. Trees of features are searched some times in a step, for pairs of wide boxes. Among
 these those of narrow boxes are what iterations of Newton's method look at; where a vertex leaves its narrow box and
 stays in its wide one, they are picked out anew, without trees.
 """
