@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long a frame of a slab of glass in 300 pieces takes: `make validate`, or
+
+python -m pytest -s tests/validate_brittle_pieces.py
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from fixtures.brittle_scenes import glass_box
+from fixtures.claim_table import reach
+from fixtures.rigid_bodies import FLOOR
+from sinew.solver.runtime.arrays import Bools
+from sinew.solver.scene.scene import Meshing, Scene, Settings
+from sinew.solver.simulation.brittle.body_in_pieces import BodyInPieces
+from sinew.solver.simulation.brittle.switch_pieces import switch_pieces
+from sinew.solver.simulation.simulation import Simulation
+
+SECTION = "Blows on what is stiff"
+POINTS, FRAMES = 225, 8  # points to whose nearest tets pieces are, and frames
+SIZE = (0.4, 0.3, 0.02)  # [m]
+HEIGHT = 0.05  # [m] of its middle over the floor
+
+
+def cut(body: BodyInPieces) -> Bools:
+    """Returns the faces across which the tets of a body part, (m, 4), where they are nearest to other points."""
+    centres = body.body.nodes[body.body.tets].mean(axis=1)
+    rng = np.random.default_rng(1)
+    points = rng.uniform(centres.min(axis=0), centres.max(axis=0), (POINTS, 3))
+    label, across = cKDTree(points).query(centres)[1], body.body.neighbours.tet
+    return (across >= 0) & (label[across] != label[:, None])
+
+
+def test_frames_of_many_pieces() -> None:
+    """Each frame as it is quicker of two runs, with the stress of all hits; nothing has to break first."""
+    body = glass_box(SIZE, (0.0, 0.0, HEIGHT), np.eye(3), meshing=Meshing("rigid", divisions=14))
+    runs = []
+    for _ in range(2):
+        simulation = Simulation(Scene((body,), (FLOOR,), Settings(frame_end=FRAMES + 1)))
+        simulation.start()
+        assert simulation.built.pieces is not None
+        only = simulation.built.pieces.bodies[0]
+        switch_pieces(simulation, {only.number: cut(only)})
+        seconds = []
+        for _ in range(FRAMES):
+            began = time.process_time()
+            simulation.advance()
+            seconds.append(time.process_time() - began)
+        runs.append(seconds)
+    count = simulation.built.pieces.bodies[0].cracked.piece_count
+    assert 270 <= count <= 330
+    rate = 1.0 / np.mean(np.min(runs, axis=0))
+    reach(SECTION, f"Frames of {count} pieces of glass in a second of processor time, 5 wanted", rate, "(told)", True)
