@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from fixtures.brittle_scenes import SLAB, TURN, dropped_slab
+from fixtures.brittle_scenes import SCRATCHED_GLASS, SLAB, TURN, dropped_slab
 from sinew.solver.brittle.piece_stress import normal_stress
 from sinew.solver.mechanics.elements.elastic_stress import principal_stresses
 from sinew.solver.mesh.geometry.segment_surface_crossings import segments_crossing
@@ -32,7 +32,7 @@ BAND = 0.02  # half the width of what is painted weak: a row of vertices, and sq
 
 def painted_slab(height: float, **paints: Callable[[Floats], Floats]) -> Scene:
     """Returns a slab of glass that falls from a height [m], painted by functions of its vertices at rest."""
-    scene = dropped_slab(height, frames=3)
+    scene = dropped_slab(height, frames=3, fracture=SCRATCHED_GLASS)
     (body,) = scene.bodies
     rest, triangles = box(SLAB, 10)
     vertices = rest @ TURN.T
@@ -98,7 +98,7 @@ def curve_guide() -> list[CrackGuide]:
 
 
 def guided_slab(height: float, guides: list[CrackGuide], strength: float, divisions: int = 7) -> Scene:
-    scene = dropped_slab(height, frames=3, meshing=Meshing("rigid", divisions=divisions))
+    scene = dropped_slab(height, frames=3, meshing=Meshing("rigid", divisions=divisions), fracture=SCRATCHED_GLASS)
     (body,) = scene.bodies
     assert body.fracture is not None
     placed = tuple(replace(each, vertices=each.vertices @ TURN.T + body.vertices.mean(axis=0)) for each in guides)

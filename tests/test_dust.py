@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sinew
-from fixtures.brittle_scenes import dropped_slab
+from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab
 from fixtures.read_point_ply import read_ply
 from sinew.solver.bake.cache import CacheReader, layout
 from sinew.solver.bake.cache.pc2 import read_samples
@@ -31,7 +31,10 @@ def with_dust(scene: Scene) -> Scene:
 
 @pytest.fixture(scope="module")
 def baked(tmp_path_factory: pytest.TempPathFactory) -> CacheReader:
-    return sinew.bake(with_dust(dropped_slab(1.0, frames=6)), tmp_path_factory.mktemp("dust") / "glass.sinew")
+    return sinew.bake(
+        with_dust(dropped_slab(1.0, frames=6, fracture=SCRATCHED_GLASS)),
+        tmp_path_factory.mktemp("dust") / "glass.sinew",
+    )
 
 
 def particles(cache: CacheReader, frame: int) -> dict[str, np.ndarray]:
@@ -56,7 +59,7 @@ def test_momentum_and_mass_stay_where_dust_comes_off_and_energy_never_grows() ->
 @pytest.mark.slow
 def test_what_is_smaller_than_half_a_cell_is_a_particle_and_nothing_else_is(baked: CacheReader) -> None:
     made = particles(baked, 6)
-    simulation = Simulation(with_dust(dropped_slab(1.0, frames=6)))
+    simulation = Simulation(with_dust(dropped_slab(1.0, frames=6, fracture=SCRATCHED_GLASS)))
     for _ in simulation.run():
         pass
     assert simulation.built.pieces is not None

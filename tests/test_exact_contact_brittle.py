@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixtures.brittle_scenes import dropped_slab, glass_box
+from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab, glass_box
 from fixtures.rigid_bodies import FLOOR, rigid_box
 from fixtures.scenes import block
 from sinew.solver.contact.exact.tangled_features import intersecting_owners
@@ -54,7 +54,7 @@ def surface_positions(simulation: Simulation) -> Floats:
 
 
 def test_glass_breaks_on_the_floor_from_a_metre_and_rests_on_it() -> None:
-    simulation, lowest = begun(exact(dropped_slab(1.0))), np.inf
+    simulation, lowest = begun(exact(dropped_slab(1.0, fracture=SCRATCHED_GLASS))), np.inf
     for _ in range(16):
         step = simulation.step()
         assert step.settled
@@ -70,7 +70,7 @@ def test_glass_breaks_on_the_floor_from_a_metre_and_rests_on_it() -> None:
 
 
 def test_glass_stays_whole_after_a_fall_of_five_millimetres() -> None:
-    simulation = begun(exact(dropped_slab(0.005)))
+    simulation = begun(exact(dropped_slab(0.005, fracture=SCRATCHED_GLASS)))
     for _ in range(12):
         assert simulation.step().settled
     assert piece_count(simulation) == 1
@@ -78,7 +78,7 @@ def test_glass_stays_whole_after_a_fall_of_five_millimetres() -> None:
 
 @pytest.mark.slow
 def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest.MonkeyPatch) -> None:
-    loads, whole = [], break_pieces.break_body
+    loads, whole = [], break_pieces.break_into
 
     def noted(*given: Any) -> Any:
         made = whole(*given)
@@ -86,9 +86,12 @@ def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest
             loads.append(made.first_crack_share * float(made.peak_forces.max()))
         return made
 
-    monkeypatch.setattr(break_pieces, "break_body", noted)
+    monkeypatch.setattr(break_pieces, "break_into", noted)
     first = []
-    for scene in (dropped_slab(1.0), *(exact(dropped_slab(1.0, substeps)) for substeps in (2, 4, 16))):
+    for scene in (
+        dropped_slab(1.0, fracture=SCRATCHED_GLASS),
+        *(exact(dropped_slab(1.0, substeps, fracture=SCRATCHED_GLASS)) for substeps in (2, 4, 16)),
+    ):
         simulation = begun(scene)
         loads.clear()
         while not loads:
@@ -101,7 +104,7 @@ def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest
 
 @pytest.mark.parametrize("other", ["rigid", "soft"])
 def test_momentum_stays_and_energy_never_grows_where_a_body_is_hit(other: str) -> None:
-    slab = glass_box((0.2, 0.2, 0.03), (0.0, 0.0, 0.0), np.eye(3))
+    slab = glass_box((0.2, 0.2, 0.03), (0.0, 0.0, 0.0), np.eye(3), fracture=SCRATCHED_GLASS)
     speed = 12.0 if other == "rigid" else 6.0
     flies = {"key": "box", "initial_velocity": (0.0, 0.0, -speed)}
     if other == "rigid":
@@ -128,7 +131,7 @@ def test_what_touches_at_the_start_is_moved_apart_and_a_restart_gives_the_same_b
     body = replace(body, vertices=body.vertices - [0.0, 0.0, body.vertices[:, 2].min()])
     simulation = begun(exact(Scene((body,), (FLOOR,), Settings(frame_end=8))))
     assert surface_positions(simulation)[: len(body.vertices), 2].min() > 0.0
-    simulation = begun(exact(dropped_slab(1.0)))
+    simulation = begun(exact(dropped_slab(1.0, fracture=SCRATCHED_GLASS)))
     for _ in range(6):
         simulation.step()
     assert piece_count(simulation) > 1

@@ -12,7 +12,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="needs Blender's module")
 
 from fixtures.blender_scenes import fresh
-from fixtures.brittle_scenes import dropped_slab
+from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab
 from sinew.addon.operators.preview_cracks import cracks_of
 from sinew.solver.__main__ import main
 from sinew.solver.runtime.errors import BadInput
@@ -28,7 +28,7 @@ def corner_of_slab(scene: Scene) -> np.ndarray:
 
 
 def test_a_slow_hit_makes_no_crack_and_a_fast_one_cracks_inside_the_body() -> None:
-    scene = dropped_slab(1.0)
+    scene = dropped_slab(1.0, fracture=SCRATCHED_GLASS)
     vertices, corner = scene.bodies[0].vertices, corner_of_slab(scene)
     slow = preview_cracks(scene, "glass", corner - [0.0, 0.0, 0.1], 0.1)
     assert slow.pieces == 1 and not len(slow.triangles) and slow.first_crack_share > 1.0
@@ -39,7 +39,7 @@ def test_a_slow_hit_makes_no_crack_and_a_fast_one_cracks_inside_the_body() -> No
 
 
 def test_bodies_that_are_not_brittle_are_told_by_name() -> None:
-    scene = dropped_slab(1.0)
+    scene = dropped_slab(1.0, fracture=SCRATCHED_GLASS)
     rigid = replace(scene, bodies=(replace(scene.bodies[0], fracture=None),))
     for given, key, name in ((rigid, "glass", "Glass"), (scene, "other", "other")):
         with pytest.raises(BadInput) as caught:
@@ -48,7 +48,7 @@ def test_bodies_that_are_not_brittle_are_told_by_name() -> None:
 
 
 def test_the_command_writes_what_the_function_finds(tmp_path: Path) -> None:
-    scene = dropped_slab(1.0)
+    scene = dropped_slab(1.0, fracture=SCRATCHED_GLASS)
     corner = corner_of_slab(scene)
     scene.save(tmp_path / "scene")
     words = ["cracks", str(tmp_path / "scene"), "glass", str(tmp_path / "c.npz"), "--speed", "6", "--at"]

@@ -109,18 +109,25 @@ class RigidContactSolve:
             )
         first, second = self._pairs(rows)
         blocks = BodyBlocks(self.diagonal, first, second, np.zeros((len(first), SIZE, SIZE)))
-        forces = ContactForces.allocate(k)
-        bodies = RigidBodyMotion(self.u, self.b, is_free)
-        iterations, residual = solve_rigid_contacts(
-            bodies,
-            blocks,
-            rows,
-            contact_set.arrays,
-            state.arrays,
-            MAX_LIFTS,
-            self.dt,
-            forces,
-        )
+        iterations = 0
+        while True:
+            forces = ContactForces.allocate(k)
+            more, residual = solve_rigid_contacts(
+                RigidBodyMotion(self.u, self.b, is_free),
+                blocks,
+                rows,
+                contact_set.arrays,
+                state.arrays,
+                MAX_LIFTS,
+                self.dt,
+                forces,
+            )
+            iterations += int(more)
+            # what a body that moves has begun to push moves, too
+            woken = pushed_bodies(rows.body[forces.pushes], is_free) & self.is_free & ~is_free
+            if not woken.any():
+                break
+            is_free = is_free | woken
         moves = is_free[rows.body[:, 0]] | ((rows.body[:, 1] >= 0) & is_free[rows.body[:, 1]])
         contacts.expect(moves, forces.pushes, forces.kappa)
         touching = rows.body[contacts.was_active]
@@ -128,7 +135,7 @@ class RigidContactSolve:
         is_touched[touching[touching >= 0]] = True
         v = np.empty_like(self.x)
         v[self.bodies.nodes] = self.bodies.velocities(self.u[:, :3], self.u[:, 3:])
-        return RigidSolution(v, is_touched, int(iterations), float(residual))
+        return RigidSolution(v, is_touched, iterations, float(residual))
 
     def _pairs(self, rows: ContactRows) -> tuple[Indices, Indices]:
         """Returns the pairs of bodies that contacts are between, (p,) each, and writes which one each contact has."""
@@ -136,6 +143,20 @@ class RigidContactSolve:
         ends, count = np.sort(rows.body[is_pair].astype(np.int64), axis=1), len(self.u)
         known, rows.pair[is_pair] = np.unique(ends[:, 0] * count + ends[:, 1], return_inverse=True)
         return (known // count).astype(np.int32), (known % count).astype(np.int32)
+
+
+def pushed_bodies(ends: Indices, is_moving: Bools) -> Bools:
+    """Returns which bodies have contacts with bodies that move, (n,).
+
+    Args:
+        ends: Both bodies of contacts, −1 for colliders, (k, 2).
+        is_moving: Of bodies, (n,).
+    """
+    found = np.zeros(len(is_moving), bool)
+    pairs = ends[(ends >= 0).all(axis=1)]
+    for own, other in ((0, 1), (1, 0)):
+        found[pairs[is_moving[pairs[:, other]], own]] = True
+    return found
 
 
 def can_solve(model: Model, is_fixed: Bools | None) -> bool:
