@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 from fixtures.blender_scenes import add_box, add_mesh, evaluated, fresh, overridden_box, world
 from fixtures.export_scenes import refused
 from fixtures.muscle_objects import add_ends, pulled_muscle
-from sinew.addon.baking import fibre_preview
+from sinew.addon.baking.bodies_at_rest import read_at_rest
 from sinew.addon.blender_data.animation_curves import action_curves
 from sinew.addon.export.input_digest import settings_digest
 from sinew.addon.objects import roles
@@ -34,7 +34,8 @@ def made_muscle() -> tuple[bpy.types.Scene, bpy.types.Object, bpy.types.Object]:
 def test_fibres_are_built_of_a_muscle_that_is_attached_to_a_bone() -> None:
     scene, obj = pulled_muscle()
     add_row(obj.sinew.attachments).target = scene.objects["Fixed"]
-    assert fibre_preview._muscles_at_rest(scene, [obj]).bodies[0].muscle is not None
+    found, _ = read_at_rest(scene, [obj])
+    assert found.bodies[0].muscle is not None
 
 
 def test_a_range_is_fitted_only_where_length_is_the_source() -> None:
