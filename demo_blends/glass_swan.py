@@ -42,14 +42,8 @@ def build() -> None:
     bpy.context.scene.sinew.max_iterations = 1000  # so stiff, splinters take more than others
     stage.add_ground()
     stage.light_and_camera(CAMERA, FIRST_TARGET, lens=36.0)
-    _follow_fall(bpy.context.scene.camera)
-
-
-def _follow_fall(camera: bpy.types.Object) -> None:
-    """Turns the camera down with the swan."""
-    for frame, target in ((1, FIRST_TARGET), (LANDED, LAST_TARGET)):
-        stage.look_at(camera, target)
-        camera.keyframe_insert("rotation_euler", frame=frame)
+    # the camera turns down with the swan
+    stage.key_views(bpy.context.scene.camera, (1, CAMERA, FIRST_TARGET), (LANDED, CAMERA, LAST_TARGET))
 
 
 def _swan() -> bpy.types.Object:

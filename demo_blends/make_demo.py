@@ -57,6 +57,8 @@ SCENES = (
     "stretched_sheet",
     "small_fast_ball",
     "ribbon_in_points",
+    "jelly_heap",
+    "pile_of_dolls",
 )
 SHEET_PICTURES = 9
 

@@ -229,6 +229,16 @@ def look_at(camera: bpy.types.Object, target: tuple[float, float, float]) -> Non
     camera.rotation_euler = (Vector(target) - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
+def key_views(
+    camera: bpy.types.Object, *keys: tuple[int, tuple[float, float, float], tuple[float, float, float]]
+) -> None:
+    """Keys where a camera is and what it looks at [m] at frames."""
+    for frame, place, target in keys:
+        key_places(camera, (frame, place))
+        look_at(camera, target)
+        camera.keyframe_insert("rotation_euler", frame=frame)
+
+
 def prepare_views() -> None:
     """Lets the 3D views of the file open with their sidebar, where Sinew is, on what the camera sees.
 

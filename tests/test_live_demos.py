@@ -26,7 +26,8 @@ SAMPLES = 10
 IN_VIEW = 0.9  # share of the vertices of all bodies that a demo shows as it opens
 FALLS_INTO_VIEW = {"squeezed_ball": 0.30}  # by so much in its first quarter of a second [m]
 SECONDS = 400.0  # for reading a scene and filling its bodies with tets
-LONG = ("playground", "rag_doll", "skin_wrinkles")  # that take eight seconds and more for their first samples
+# that take eight seconds and more for their first samples
+LONG = ("jelly_heap", "pile_of_dolls", "playground", "rag_doll", "skin_wrinkles")
 RUN = [pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (path.stem in LONG)) for path in DEMOS]
 
 

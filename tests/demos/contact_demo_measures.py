@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import bpy
 import numpy as np
 
 from fixtures.penetration_measures import depths
 from sinew.solver.bake.cache import CacheReader
+from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 
 EVERY = 3  # frames from one look to the next
 Surface = tuple[np.ndarray, np.ndarray]  # vertices [m], (n, 3), and triangles, (t, 3)
@@ -53,6 +55,28 @@ def touching(cache: CacheReader) -> dict[str, dict[str, float]]:
     return found
 
 
+def intersections(cache: CacheReader) -> dict[str, dict[str, float]]:
+    """Returns of every body in how many pairs of intersecting triangles, of all bodies and meshes that they collide
+    with and of its own, it was at most in any frame, and how fast it is at the end [m/s]."""
+    scene, last = bpy.context.scene, cache.last_frame()
+    assert last is not None
+    bodies = [o.name for o in scene.objects if o.sinew.role == "BODY"]
+    others = [o for o in scene.objects if o.sinew.role == "COLLIDER" and o.sinew.collider_shape == "MESH"]
+    found = {name: {"intersections": 0.0} for name in bodies}
+    before: dict[str, Surface] = {}
+    for frame in range(cache.metadata.frame_start, last + 1):
+        scene.frame_set(frame)
+        now = {o.name: shown(o) for o in (*(scene.objects[name] for name in bodies), *others)}
+        counts = Counter(name for pair in surface_intersections(now) for name in set(pair.surfaces))
+        for name, of in found.items():
+            of["intersections"] = max(of["intersections"], float(counts[name]))
+            if frame == last:
+                moved = np.linalg.norm(now[name][0] - before[name][0], axis=1)
+                of["speed_at_the_end"] = float(moved.max() * scene.render.fps)
+        before = now
+    return found
+
+
 def _depths(parts: list[tuple[str, Surface]]) -> dict[str, float]:
     """Returns how deep the vertices of bodies are in others, or others in theirs [m]; colliders have no name."""
     found: dict[str, float] = {}
@@ -71,3 +95,4 @@ def _at_the_end(before: np.ndarray, now: np.ndarray, fps: float) -> dict[str, fl
 
 
 SCENES = ("jelly_bowl", "squeezed_ball")
+EXACT_SCENES = ("jelly_heap", "pile_of_dolls")

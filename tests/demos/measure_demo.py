@@ -77,6 +77,9 @@ def main() -> None:
     if name in demo_contact.SCENES:
         for body, touching in demo_contact.touching(cache).items():
             bodies[body].update(touching)
+    if name in demo_contact.EXACT_SCENES:
+        for body, of_contact in demo_contact.intersections(cache).items():
+            bodies[body].update(of_contact)
     if name in demo_core.SCENES:
         for body, of_core in demo_core.core_numbers(cache).items():
             bodies[body].update(of_core)
