@@ -71,7 +71,7 @@ def _jellies() -> None:
         _triangulate(jelly)
         stage.make_body(jelly, "JELLY", tet_size=RING_TET_SIZE if make == _ring else TET_SIZE)
         jelly.sinew.youngs_modulus = STIFFNESS
-        stage.preview(jelly, 20)
+        stage.preview(jelly, 60)
         jelly.sinew.self_collision = True
 
 
