@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from ...mesh.geometry.closedness import has_inside
 from ...mesh.geometry.closest_point import closest_points
@@ -192,6 +191,8 @@ def _wall_at(surface: Surface, places: Floats, size: float) -> tuple[Floats, Flo
     is_above = np.abs(np.einsum("ki,ki->k", beside, normal)) >= MIN_ABOVE_COSINE * gap
     is_above |= gap < SKIN_DEPTH * size
     if is_above.any():
+        from scipy.spatial import cKDTree  # few bodies have guides
+
         above = np.flatnonzero(is_above)
         like = above[cKDTree(places[above]).query(places)[1]]
         normal, depth = normal[like], depth[like]
