@@ -147,6 +147,7 @@ def test_pieces_grow_with_the_speed(shattered: tuple[BrittleBody, Breakage]) -> 
     assert counts == sorted(counts) and counts[0] == 1 < counts[-1]
 
 
+@pytest.mark.slow
 def test_tets_that_may_not_break_stay_together() -> None:
     nodes, tets = pane_tets(10, 0.1, 0.008)
     is_breakable = np.abs(nodes[tets].mean(axis=1)[:, 0]) < 0.012

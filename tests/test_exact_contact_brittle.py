@@ -53,6 +53,7 @@ def surface_positions(simulation: Simulation) -> Floats:
     return bound.positions(state.x, motion.start)
 
 
+@pytest.mark.slow
 def test_glass_breaks_on_the_floor_from_a_metre_and_rests_on_it() -> None:
     simulation, lowest = begun(exact(dropped_slab(1.0, fracture=SCRATCHED_GLASS))), np.inf
     for _ in range(16):
@@ -126,6 +127,7 @@ def test_momentum_stays_and_energy_never_grows_where_a_body_is_hit(other: str) -
     assert other == "soft" or piece_count(simulation) > 1
 
 
+@pytest.mark.slow
 def test_what_touches_at_the_start_is_moved_apart_and_a_restart_gives_the_same_bytes() -> None:
     body = glass_box((0.2, 0.12, 0.03), (0.0, 0.0, 0.1), collision=Collision(0.5))
     body = replace(body, vertices=body.vertices - [0.0, 0.0, body.vertices[:, 2].min()])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fixtures.rigid_bodies import FLOOR, momenta, rigid_box, run_of
 from sinew.solver.contact.exact.tangled_features import intersecting_owners
@@ -18,6 +19,7 @@ from test_tearing_sheets import strip, strong_later
 EXACT = {"contact": "exact", "frame_end": 60}
 
 
+@pytest.mark.slow
 def test_a_strip_tears_where_it_does_by_fast_contact_and_its_end_falls_on_a_box(tmp_path: Path) -> None:
     ends, rubs = [], Collision(0.5)
     for contact in ("exact", "fast"):
