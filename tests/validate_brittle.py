@@ -79,8 +79,9 @@ def test_the_first_crack() -> None:
 
 
 def test_pieces_of_panes() -> None:
+    # 2 and 4 m/s until glass bore more for a short time: at 2 m/s panes are whole since
     means = []
-    for speed in (0.3, 2.0, 4.0, 8.0):
+    for speed in (0.3, 3.0, 5.0, 8.0):
         counts = [len(hit_pane(speed, seed).pieces) for seed in SEEDS]
         means.append(float(np.mean(counts)))
         reach(SECTION, f"Pieces of a pane that a ball of 0.1 kg hits at {speed:g} m/s", str(counts), "(told)", True)
