@@ -99,11 +99,7 @@ def _feathers(points: np.ndarray) -> np.ndarray:
 
 def _bowl() -> bpy.types.Object:
     """Returns a bowl between the wings, of china."""
-    angle = np.linspace(0.0, 0.5 * math.pi, 11)
-    inside = np.column_stack([INNER * np.sin(angle), HIGH * (1.0 - np.cos(angle))])
-    outside = np.column_stack([(INNER + WALL) * np.sin(angle), HIGH - (HIGH + WALL) * np.cos(angle)])
-    rim = [(INNER + 0.75 * WALL, HIGH + 0.4 * WALL), (INNER + 0.25 * WALL, HIGH + 0.4 * WALL)]
-    bowl = swept.lathe("Bowl", [*outside, *rim, *inside[::-1]], 48)
+    bowl = swept.bowl("Bowl", INNER, HIGH, WALL, 11, 48)
     bowl.location = BOWL
     stage.paint(bowl, CHINA, 0.15)
     return bowl

@@ -41,11 +41,7 @@ def build() -> None:
 
 def _bowl() -> bpy.types.Object:
     """Returns a bowl that one sees through."""
-    angle = np.linspace(0.0, 0.5 * math.pi, 13)
-    inside = np.column_stack([INNER * np.sin(angle), HIGH * (1.0 - np.cos(angle))])
-    outside = np.column_stack([(INNER + WALL) * np.sin(angle), HIGH - (HIGH + WALL) * np.cos(angle)])
-    rim = [(INNER + 0.75 * WALL, HIGH + 0.4 * WALL), (INNER + 0.25 * WALL, HIGH + 0.4 * WALL)]
-    bowl = swept.lathe("Bowl", [*outside, *rim, *inside[::-1]], 40)
+    bowl = swept.bowl("Bowl", INNER, HIGH, WALL, 13, 40)
     bowl.location.z = WALL + 0.001
     stage.paint(bowl, GLASS, 0.05)
     bowl.data.materials[0].node_tree.nodes["Principled BSDF"].inputs["Alpha"].default_value = CLARITY

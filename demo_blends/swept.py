@@ -124,3 +124,12 @@ def lathe(
         faces += [(first, (j + 1) % sides, j) for j in range(sides)]
         faces += [((count - 1) * sides + j, (count - 1) * sides + (j + 1) % sides, last) for j in range(sides)]
     return mesh_object(name, vertices, faces)
+
+
+def bowl(name: str, inner: float, high: float, wall: float, rings: int, sides: int) -> bpy.types.Object:
+    """Returns a round bowl of an inner radius, a depth and a thickness [m], its lowest inner point at the origin."""
+    angle = np.linspace(0.0, 0.5 * math.pi, rings)
+    inside = np.column_stack([inner * np.sin(angle), high * (1.0 - np.cos(angle))])
+    outside = np.column_stack([(inner + wall) * np.sin(angle), high - (high + wall) * np.cos(angle)])
+    rim = [(inner + 0.75 * wall, high + 0.4 * wall), (inner + 0.25 * wall, high + 0.4 * wall)]
+    return lathe(name, [*outside, *rim, *inside[::-1]], sides)

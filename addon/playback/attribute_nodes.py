@@ -49,15 +49,22 @@ def is_supported() -> bool:
     return all(hasattr(bpy.types, name) for name in ("GeometryNodeImportPLY", "FunctionNodeFormatString"))
 
 
-def build_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> None:
-    """Builds the nodes for `files` in `tree`, unless it has them already."""
+def begin_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> bool:
+    """Empties a tree that has the nodes of other files, with a geometry in and out; returns whether it had."""
     if tree.get(SIGNATURE_KEY) == reading.signature:
-        return
+        return False
     tree.nodes.clear()
     tree.is_modifier = True
     if not len(tree.interface.items_tree):
         for way in ("INPUT", "OUTPUT"):
             tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    return True
+
+
+def build_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> None:
+    """Builds the nodes for `files` in `tree`, unless it has them already."""
+    if not begin_nodes(tree, reading):
+        return
     begin, end = add_node(tree, "NodeGroupInput", 0), add_node(tree, "NodeGroupOutput", 8 + len(reading.columns))
     points = add_import_nodes(tree, reading)
     index = add_node(tree, "GeometryNodeInputNamedAttribute" if reading.index else "GeometryNodeInputIndex", 6, 2)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bpy
 
 from ..cache.attribute_columns import VELOCITY_COLUMNS
-from .attribute_nodes import SIGNATURE_KEY, AttributeFiles, add_import_nodes, add_node, add_store_node
+from .attribute_nodes import SIGNATURE_KEY, AttributeFiles, add_import_nodes, add_node, add_store_node, begin_nodes
 
 DUST_GROUP_NAME = "Sinew Dust"
 NUMBER_COLUMN, SIZE_COLUMN, DUST_VELOCITY = "number", "size", "velocity"
@@ -18,13 +18,8 @@ NUMBER_COLUMN, SIZE_COLUMN, DUST_VELOCITY = "number", "size", "velocity"
 
 def build_dust_nodes(tree: bpy.types.NodeTree, reading: AttributeFiles) -> None:
     """Builds the nodes for files of dust in `tree`, unless it has them already."""
-    if tree.get(SIGNATURE_KEY) == reading.signature:
+    if not begin_nodes(tree, reading):
         return
-    tree.nodes.clear()
-    tree.is_modifier = True
-    if not len(tree.interface.items_tree):
-        for way in ("INPUT", "OUTPUT"):
-            tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
     add_node(tree, "NodeGroupInput", 0)
     combine = add_node(tree, "ShaderNodeCombineXYZ", 7, 3)
     for axis, name in enumerate(VELOCITY_COLUMNS):
