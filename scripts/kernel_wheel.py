@@ -15,19 +15,19 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import Requirement
+
+from inner_kernels import inner_kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "kernels"
 CONSTRAINTS = ROOT / "requirements" / "constraints.txt"
 PACKAGE = "sinew_kernels"  # solver/runtime/kernel_cache/cache_folder.py looks for it
 STAMP = "all-compiled"  # what the same file calls the stamp
-LISTING = ROOT / "scripts" / "list_loaded_kernels.py"
-LOADED = "loaded-kernels.txt"  # which kernels Python calls, of those that were compiled
 MAX_WHEEL_BYTES = 15_000_000
 FIXED_DATE = (2026, 1, 1, 0, 0, 0)
 # the processor that kernels are compiled for, which solver/runtime/kernel_cache/kernel_target.py finds on a machine
@@ -94,22 +94,16 @@ def kernel_wheel(
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
     }
-    bootstrap = "{shared}/sinew/solver/cli/bootstrap.py"
-    warm_up = [bootstrap, "--package-dir", "{shared}/sinew", "--site", "{shared}/site", "warm-up"]
+    bootstrap = ["-s", "{shared}/sinew/solver/cli/bootstrap.py", "--package-dir", "{shared}/sinew"]
     try:
-        interpreter.run(shared, ["-s", *warm_up], variables)
-        (stamp,) = (shared / "kernels").glob(f"*/{STAMP}")
-        if not (shared / LOADED).is_file():
-            shutil.copyfile(LISTING, shared / LISTING.name)
-            stamp.unlink()  # or nobody would look at a kernel again
-            listing = ["{shared}/" + LISTING.name, "{shared}/" + LOADED]
-            interpreter.run(shared, ["-s", *listing, *warm_up], variables)
+        interpreter.run(shared, [*bootstrap, "--site", "{shared}/site", "warm-up"], variables)
     except (OSError, subprocess.CalledProcessError) as problem:
         print(f"kernels for Python {version} on {platform} could not be compiled: {problem}", file=sys.stderr)
         return None
+    (stamp,) = (shared / "kernels").glob(f"*/{STAMP}")
     name = f"{sinew}+{stamp.parent.name.rpartition('-')[2][:8]}"
     wheel = shared / f"{PACKAGE}-{name}-{tag}-{tag}-{WHEEL_PLATFORMS[platform]}.whl"
-    _pack(wheel, name, stamp.parent, (shared / LOADED).read_text().split())
+    _pack(wheel, name, stamp.parent, inner_kernels(file for file in sources if file.suffix == ".py"))
     if wheel.stat().st_size > MAX_WHEEL_BYTES:
         raise SystemExit(f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB, too many")
     return wheel
@@ -195,14 +189,10 @@ def _numpy(version: str, platform: str) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def _pack(wheel: Path, version: str, folder: Path, loaded: Sequence[str]) -> None:
-    """Writes a wheel of the package whose one folder has those kernels that are loaded, their indices and the stamp.
-
-    The others are half of all bytes: kernels that only kernels call, which contain them.
-    """
-    indices = [f"{name.rsplit('.', 2)[0]}.nbi" for name in loaded]
-    names = sorted({*loaded, *indices, STAMP})
-    files = {f"{PACKAGE}/{folder.name}/{name}": (folder / name).read_bytes() for name in names}
+def _pack(wheel: Path, version: str, folder: Path, left_out: Collection[str]) -> None:
+    """Writes a wheel of the package whose one folder are these kernels, but for those of these names."""
+    kept = [file for file in sorted(folder.iterdir()) if _function(file) not in left_out]
+    files = {f"{PACKAGE}/{folder.name}/{file.name}": file.read_bytes() for file in kept}
     files[f"{PACKAGE}/__init__.py"] = b'"""Compiled kernels of Sinew (GPL-3.0-or-later)."""\n'
     info = f"{PACKAGE}-{version}.dist-info"
     tag = "-".join(wheel.stem.split("-")[2:])
@@ -217,6 +207,11 @@ def _pack(wheel: Path, version: str, folder: Path, loaded: Sequence[str]) -> Non
             entry.external_attr = 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             target.writestr(entry, data, compresslevel=9)
+
+
+def _function(file: Path) -> str:
+    """Returns the name of the function in that of Numba's file: "MODULE.FUNCTION-LINE-…"."""
+    return file.name.partition("-")[0].rpartition(".")[2]
 
 
 def _record_digest(data: bytes) -> str:

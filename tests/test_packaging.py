@@ -128,13 +128,13 @@ def test_kernels_are_packed_as_a_wheel_that_pip_and_blender_take(tmp_path):
     kernel_wheel = script("kernel_wheel")
     folder = tmp_path / "cpython-311-0123456789abcdef"
     folder.mkdir()
-    for name in (kernel_wheel.STAMP, "pcg.py311.nbi", "pcg.py311.1.nbc", "dot.py311.nbi", "dot.py311.1.nbc"):
+    for name in (kernel_wheel.STAMP, *(f"pcg.{name}-{end}" for name in ("pcg", "dot") for end in ("7.nbi", "7.1.nbc"))):
         (folder / name).write_bytes(name.encode())
     wheel = tmp_path / "sinew_kernels-1.0+01234567-cp311-cp311-win_amd64.whl"
-    kernel_wheel._pack(wheel, "1.0+01234567", folder, ["pcg.py311.1.nbc"])
+    kernel_wheel._pack(wheel, "1.0+01234567", folder, {"dot"})
     with zipfile.ZipFile(wheel) as packed:
         names = set(packed.namelist())
-        kernels = {f"sinew_kernels/{folder.name}/{name}" for name in ("pcg.py311.nbi", "pcg.py311.1.nbc")}
+        kernels = {f"sinew_kernels/{folder.name}/{name}" for name in ("pcg.pcg-7.nbi", "pcg.pcg-7.1.nbc")}
         assert kernels <= names and "sinew_kernels/__init__.py" in names
         assert not any("dot" in name for name in names)  # pcg contains it
         info = "sinew_kernels-1.0+01234567.dist-info"
@@ -149,15 +149,30 @@ def test_kernels_are_packed_as_a_wheel_that_pip_and_blender_take(tmp_path):
     assert (target / "sinew_kernels" / folder.name / kernel_wheel.STAMP).is_file()
 
 
-def test_kernels_that_a_command_loads_are_listed(tmp_path):
-    listing = script("list_loaded_kernels")
-    for name in ("pcg.py311.1.nbc", "dot.py311.1.nbc", "pcg.py311.nbi"):
-        (tmp_path / name).write_bytes(b"code")
-    bootstrap = tmp_path / "bootstrap.py"
-    bootstrap.write_text("def main(words):\n    for word in words:\n        open(word).close()\n    return 3\n")
-    read = [str(tmp_path / name) for name in ("pcg.py311.nbi", "pcg.py311.1.nbc")]
-    assert listing.main(tmp_path / "list.txt", bootstrap, read) == 3
-    assert (tmp_path / "list.txt").read_text() == "pcg.py311.1.nbc\n"
+def test_kernels_that_only_kernels_call_are_told_from_the_sources(tmp_path):
+    source = tmp_path / "pcg.py"
+    source.write_text("""
+from dots import dot
+
+@kernel()
+def pcg(x):
+    return dot(x) + step(x)
+
+@jit.kernel(inline=True)
+def step(x):
+    return dot(x)
+
+@kernel()
+def done(x):
+    return x
+
+def solve(x):
+    return pcg(x) + jit.done(x)
+""")
+    inner = script("inner_kernels").inner_kernels
+    assert inner([source]) == {"step"}
+    (tmp_path / "dots.py").write_text("@kernel()\ndef dot(x):\n    return x\n")
+    assert inner([source, tmp_path / "dots.py"]) == {"dot", "step"}
 
 
 def test_scripts_and_solver_agree_about_kernels():
