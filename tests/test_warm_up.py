@@ -35,7 +35,7 @@ BAKES = """
 import dataclasses, sys, tempfile
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from fixtures import fracture_scenes, flesh_scenes
+from fixtures import brittle_scenes, fracture_scenes, flesh_scenes
 from fixtures.closed_surfaces import sphere
 from fixtures.formulation_choices import CHOICES, resisting
 from fixtures.rigid_bodies import rigid_box
@@ -77,6 +77,7 @@ ball = Body(places + [0.0, 0.0, 1.2], faces, meshing=switched, initial_velocity=
 apart = [block((2, 2, 2), (0.2, 0.2, 0.2), at=(0.0, 0.0, 1e-4 + 0.21 * n), key=f"apart{n}") for n in range(2)]
 apart = [dataclasses.replace(each, stretch_limit=StretchLimit(1.0)) for each in apart]
 scenes["exact"] = Scene(tuple(apart), fracture_scenes.FLOOR, Settings(frame_end=6, substeps=2, contact="exact"))
+scenes["shatters"] = brittle_scenes.dropped_slab(3.0)
 scenes["levels"] = Scene((ball,), fracture_scenes.FLOOR, Settings(frame_end=12))
 for name, scene in scenes.items():
     scene.save(folder / name / "scene")

@@ -25,6 +25,7 @@ def compile_all(on_event: OnEvent) -> None:
     """Compiles all kernels that are not compiled yet; says so by a `compiling` event."""
     if is_all_compiled():
         return
+    from .compile_brittle import compile_brittle
     from .compile_contact import compile_surface_contacts
     from .compile_coupled_bodies import compile_bound_bodies, compile_coupled_bodies
     from .compile_flesh import compile_flesh
@@ -38,6 +39,7 @@ def compile_all(on_event: OnEvent) -> None:
     compile_coupled_bodies()
     compile_bound_bodies()
     compile_joints()
+    compile_brittle()
     compile_surface_contacts()
     compile_multigrid()
     for is_averaged in (False, True):
