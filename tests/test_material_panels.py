@@ -56,6 +56,27 @@ def test_every_setting_stands_in_a_panel() -> None:
     assert "air_temperature" in names
 
 
+def test_a_brittle_body_has_what_acts_on_it_and_its_pieces(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = body()
+    obj.sinew.motion = "BRITTLE"
+    layout = drawn(obj, "draw_fracture")
+    names = {name for _, name in layout.drawn}
+    assert {"breaking_stress", "scatter", "wanted_pieces", "makes_dust", "most_pieces"} <= names
+    assert not {"crack_advances", "most_splits"} & names
+    assert not any("known once it is baked" in line for line in layout.lines)
+    scene.sinew.cache_path = str(tmp_path / "c.sinew")
+    write_cache(tmp_path / "c.sinew", {"Box": np.zeros((3, len(obj.data.vertices), 3))})
+    report = tmp_path / "c.sinew" / "report.jsonl"
+    for count, words in ((1.0, "In one piece so far"), (7.0, "It has broken into 7 pieces")):
+        line = json.dumps({"frame": 1, "bodies": {"Box": {"pieces": count, "dust": 2.0}}})
+        report.write_text(line + "\n")
+        cache_folder_status.invalidate()
+        assert words in drawn(obj, "draw_fracture").lines
+    obj.sinew.method = "SHEET"
+    assert {"crack_advances", "most_splits"} <= {name for _, name in drawn(obj, "draw_fracture").drawn}
+
+
 def test_units_stand_beside_the_names() -> None:
     scene = fresh()
     obj = body()

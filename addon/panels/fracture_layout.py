@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import bpy
 
-from ...solver.scene.settings.fracture_settings import BREAKING_STRESS, FRACTURE_SETTINGS, USE_FRACTURE
+from ...solver.scene.settings.fracture_settings import (
+    BREAKING_STRESS,
+    FRACTURE_SETTINGS,
+    STEPWISE_SETTINGS,
+    USE_FRACTURE,
+)
 from ..baking import frame_report_reader
 from ..baking.addon_session import Note
 from ..fracture_meshes import transmissive_materials
@@ -35,7 +40,8 @@ def draw_fracture(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     if settings.breaking_stress > 0.0 and settings.youngs_modulus > 0.0:
         strain = _percent_text(settings.breaking_stress / settings.youngs_modulus)
         column.label(text=f"Reached by a stretch of {strain}", icon="BLANK1")
-    draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in (USE_FRACTURE, BREAKING_STRESS)))
+    elsewhere = {USE_FRACTURE, BREAKING_STRESS, *(STEPWISE_SETTINGS if roles.is_brittle(obj) else ())}
+    draw_settings(column, obj, (s for s in FRACTURE_SETTINGS if s not in elsewhere))
     if roles.is_brittle(obj):
         layout.operator("sinew.preview_cracks", icon="MOD_EXPLODE")
     if settings.use_fracture:
@@ -57,6 +63,10 @@ def _percent_text(share: float) -> str:
 def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object) -> None:
     report = frame_report_reader.report(context.scene, obj)
     column = layout.column(align=True)
+    if roles.is_brittle(obj):  # its stress is known only where it is hit
+        if report.pieces is not None:
+            column.label(text=_pieces_text(report.pieces), icon="MOD_EXPLODE" if report.pieces > 1 else "INFO")
+        return
     if report.largest_stress is None:
         column.label(text="Largest stress: known once it is baked", icon="INFO")
         return
@@ -68,13 +78,17 @@ def _draw_fracture_report(layout: bpy.types.UILayout, context: bpy.types.Context
     stress = f"Largest stress in one piece: {stress_text(report.largest_stress)}, {compared}"
     if report.splits and report.pieces is not None:
         # beside that it has broken, how near it was to that says nothing
-        words = "It has cracked" if report.pieces <= 1 else f"It has broken into {count_text(report.pieces, 'piece')}"
+        words = "It has cracked" if report.pieces <= 1 else _pieces_text(report.pieces)
         draw_note(column, Note(words, f"{stress}. {report.splits:,} points split"), "MOD_EXPLODE", context)
     else:
         draw_wrapped(column, stress, "INFO", context)
     if report.frames_held:
         words = f"Max Splits Per Step or Max Pieces held cracks back in {count_text(report.frames_held, 'frame')}"
         draw_wrapped(column, words, "ERROR", context)
+
+
+def _pieces_text(count: int) -> str:
+    return f"It has broken into {count_text(count, 'piece')}" if count > 1 else "In one piece so far"
 
 
 def defect_hints(obj: bpy.types.Object) -> list[Hint]:

@@ -209,6 +209,9 @@ FRACTURE_SETTINGS = (
     MOST_PIECES,
 )
 
+# of cracks that go on from step to step: those of brittle bodies run as far as they go within one
+STEPWISE_SETTINGS = (CRACK_ADVANCES, MOST_SPLITS)
+
 # what can be written per render vertex, in the order of the scene's `ATTRIBUTES`
 ATTRIBUTE_CHOICES = (
     Choice("stress", "Von Mises Stress", '"stress": the von Mises stress [Pa]', 1, "stress"),
