@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sinew
-from fixtures.brittle_scenes import dropped_slab, glass_box
+from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab, glass_box
 from fixtures.rigid_bodies import FLOOR, rigid_box
 from sinew.solver.brittle import static_equilibrium
 from sinew.solver.live.live_run import LiveRun
@@ -21,8 +21,9 @@ from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Fracture, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import MemoryTracks
 from sinew.solver.scene.validation import check_scene
-from sinew.solver.simulation.brittle import break_pieces
+from sinew.solver.simulation.brittle import body_in_pieces, break_pieces
 from sinew.solver.simulation.brittle.motions_after_breaking import largest_share
+from sinew.solver.simulation.brittle.piece_hits import largest_force
 from sinew.solver.simulation.simulation import Simulation
 
 GRAVITY = 9.81
@@ -227,8 +228,8 @@ def test_no_piece_that_hits_could_break_is_left_out() -> None:
     checked: list[tuple[float, float]] = []
     whole = break_pieces.hits_on_piece
 
-    def noted(body: Any, points: Any, *rest: Any) -> Any:
-        hits = whole(body, points, *rest)
+    def noted(body: Any, points: Any, others: Any, masses: Any, *rest: Any) -> Any:
+        hits = whole(body, points, others, masses, *rest)
         pieces = simulation.built.pieces
         assert pieces is not None
         own = pieces.bodies[0]
@@ -236,6 +237,9 @@ def test_no_piece_that_hits_could_break_is_left_out() -> None:
         speed, mass = max(hit.impact.speed for hit in hits), own.masses[number].mass
         bound = len(hits) ** 0.4 * own.stiffest_contacts[number] ** 0.4 * (2.5 * mass * speed**2) ** 0.6
         checked.append((sum(hit.impact.peak_force for hit in hits), bound))
+        # and with the masses that hits stop, by the stiffest contact that there can be
+        stiffest = largest_force(points, masses, float(own.stiffest_contacts[number]))
+        checked.append((sum(hit.impact.peak_force for hit in hits), stiffest))
         return hits
 
     with pytest.MonkeyPatch.context() as patch:
@@ -244,3 +248,31 @@ def test_no_piece_that_hits_could_break_is_left_out() -> None:
             pass
     assert len(checked) > 5
     assert all(force <= bound for force, bound in checked), checked
+
+
+@pytest.mark.slow
+def test_pieces_that_are_left_out_would_not_have_broken() -> None:
+    """What hits give to pieces is solved for all of them, and the same faces part as where most are left out."""
+
+    def parted(*changes: tuple[Any, str, Any]) -> tuple[Any, int]:
+        simulation = Simulation(dropped_slab(3.0, frames=6, fracture=SCRATCHED_GLASS))
+        solved, whole = [0], break_pieces.break_into
+
+        def counted(*given: Any) -> Any:
+            solved[0] += 1
+            return whole(*given)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(break_pieces, "break_into", counted)
+            for change in changes:
+                patch.setattr(*change)
+            for _ in simulation.run():
+                pass
+        pieces = simulation.built.pieces
+        assert pieces is not None
+        return pieces.bodies[0].cracked.is_parted, solved[0]
+
+    few, some = parted()
+    all_of_them, most = parted((body_in_pieces, "SAFE_BENDING_SHARE", 1e-6))
+    assert some < most
+    assert (few == all_of_them).all()

@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 import scipy.integrate
 
+from sinew.solver.brittle.hertz_impact import HertzImpact
 from sinew.solver.brittle.impact_energy import ImpactEnergy
-from sinew.solver.brittle.static_fatigue import EXPONENT, TEST_DURATION, strength_gain
+from sinew.solver.brittle.static_fatigue import (
+    EXPONENT,
+    TEST_DURATION,
+    impact_strength_gain,
+    rigid_strength_gain,
+    strength_gain,
+)
 
 
 def duration_by_steps(energy: ImpactEnergy, power: float, exponent: float) -> float:
@@ -48,3 +55,17 @@ def test_glass_bears_more_for_a_short_time_and_never_less() -> None:
     assert strength_gain(TEST_DURATION) == 1.0 == strength_gain(1e6)
     assert strength_gain(1e-4) == pytest.approx((TEST_DURATION / 1e-4) ** (1.0 / EXPONENT))
     assert 1.5 < strength_gain(1e-3) < strength_gain(1e-4) < 2.0
+
+
+def test_what_a_rigid_piece_bears_a_soft_one_does_too() -> None:
+    """A softer piece is loaded for longer, so that it bears less for its time, but its load falls by more."""
+    hits = [HertzImpact(2.0e9, 0.3, 1.5), HertzImpact(5.0e8, 0.1, 2.5)]
+    total = sum(hit.energy for hit in hits)
+    rigid = rigid_strength_gain(hits)
+    assert 1.5 < rigid < 2.0
+    over = []
+    for in_piece in total * np.geomspace(1e-6, 1e6, 40):
+        energy = ImpactEnergy(total, total, float(in_piece))
+        over.append(energy.peak_share / impact_strength_gain(hits, energy))
+    assert over[0] == pytest.approx(1.0 / rigid, rel=1e-5)
+    assert (np.diff(over) < 0.0).all()

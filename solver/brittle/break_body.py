@@ -35,7 +35,7 @@ from .hit import Hit, forces_on_piece
 from .impact_energy import ImpactEnergy
 from .piece_stress import PieceStress, piece_mass, piece_stress
 from .rigid_mass import RigidMass, RigidMotion
-from .static_fatigue import EXPONENT, strength_gain
+from .static_fatigue import impact_strength_gain
 
 TOLERANCE = 1.0e-4  # of stress that tells where cracks go
 MAX_CRACK_STEPS = 1000
@@ -184,7 +184,8 @@ def _crack_until_apart(
         else:
             energy, released = energy.after_crack(stress.energy)
             tally.released += released
-        stress = replace(stress, strength_gain=_strength_gain(loaded, energy))
+        impacts = [hit.impact for hit in loaded.hits.values()]
+        stress = replace(stress, strength_gain=impact_strength_gain(impacts, energy))
         peak, worst = energy.peak_share, float(stress.overload.max(initial=0.0))
         if tally.steps == 0:
             for number, hit in loaded.hits.items():
@@ -208,17 +209,6 @@ def _energy(loaded: _LoadedPiece, stress: PieceStress) -> ImpactEnergy:
     kept = min(stress.energy * loaded.share**2, loaded.inherited)
     # where a hit's own energy is all in its contact, that is at its peak
     return ImpactEnergy(in_contacts + kept, in_contacts, stress.energy, loaded.share)
-
-
-def _strength_gain(loaded: _LoadedPiece, energy: ImpactEnergy) -> float:
-    """Returns how much more than its breaking stress a piece bears for as short as hits press on it."""
-    impacts = [hit.impact for hit in loaded.hits.values()]
-    motion = sum(0.5 * impact.mass * impact.speed**2 for impact in impacts)
-    if not motion > 0.0 or not energy.budget > 0.0:
-        return 1.0
-    at_begin = math.sqrt(energy.budget / motion)  # they were as much faster when nothing was stored
-    power = at_begin * sum(impact.peak_force * impact.speed for impact in impacts)
-    return strength_gain(energy.equivalent_duration(power, EXPONENT))
 
 
 def _fallen_pieces(

@@ -76,5 +76,5 @@ def balanced_load(
     r = mesh.corners - body.centre
     acceleration = a + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
     mass = solid.density * solid.weight
-    inertial = np.einsum("t,ac,tci->tai", mass, SHAPE_MOMENTS, acceleration, optimize=True)
+    inertial = mass[:, None, None] * (SHAPE_MOMENTS @ acceleration)
     return floats(load - mesh.sum_at_nodes(inertial))

@@ -22,6 +22,7 @@ from ..mechanics.elements.elastic_stress import principal_stresses
 from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
 from .cracked_mesh import CrackedMesh
+from .dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from .elastic_solid import ElasticSolid
 from .inertia_relief import PlacedForces, balanced_load
 from .quadratic_mesh import quadratic_mesh
@@ -169,5 +170,9 @@ def piece_stress(
     if guess is not None:
         start = np.zeros_like(mesh.nodes)
         start[mesh.tets] = guess
-    found = equilibrium_solver(solid, is_held).solve(load, tolerance, start)
+    dense = dense_equilibrium_solver(solid, is_held) if len(mesh.nodes) <= MAX_NODES else None
+    if dense is not None:
+        found = dense.solve(load)
+    else:
+        found = equilibrium_solver(solid, is_held).solve(load, tolerance, start)
     return PieceStress(cracked, tets, solid, found.displacements, load, found.relative_residual)

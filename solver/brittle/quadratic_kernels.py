@@ -76,6 +76,16 @@ def add_elastic_forces(tets, gradients, weight, mu, lam, middles, u, out):
 
 
 @kernel()
+def add_at_nodes(tets, values, out):
+    """Adds values that tets have at their first k nodes, (m, k, c), to those of the nodes, (n, c)."""
+    for tet in range(len(values)):
+        for at in range(values.shape[1]):
+            node = tets[tet, at]
+            for c in range(values.shape[2]):
+                out[node, c] += values[tet, at, c]
+
+
+@kernel()
 def inverse_blocks_into(blocks, out):
     """Writes the inverses of symmetric blocks, (n, 3, 3)."""
     for n in range(len(blocks)):

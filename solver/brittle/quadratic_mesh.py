@@ -14,6 +14,7 @@ Source: Zienkiewicz and Taylor (2000), section 8.8.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ import scipy.sparse
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Floats, Indices, floats, indices
+from .quadratic_kernels import add_at_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +60,9 @@ class QuadraticMesh:
 
     def sum_at_nodes(self, values: Floats) -> Floats:
         """Returns the sums at nodes, (n, …), of values that tets have at their first k nodes, (m, k, …)."""
-        columns = self.tets[:, : values.shape[1]].ravel()
-        shape = (len(self.nodes), len(columns))
-        ones = np.ones(len(columns))
-        gather = scipy.sparse.csr_array((ones, (columns, np.arange(len(columns), dtype=np.int64))), shape=shape)
-        summed = gather @ values.reshape(len(columns), -1)
+        width = math.prod(values.shape[2:])
+        summed = np.zeros((len(self.nodes), width))
+        add_at_nodes(self.tets, floats(values.reshape(*values.shape[:2], width)), summed)
         return floats(summed.reshape(len(self.nodes), *values.shape[2:]))
 
 

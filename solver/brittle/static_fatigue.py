@@ -15,6 +15,12 @@ Source: Charles (1958); Wiederhorn and Bolz (1970); Atkinson (1984) for rocks; C
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from .hertz_impact import HertzImpact
+from .impact_energy import ImpactEnergy
+
 EXPONENT = 20.0
 TEST_DURATION = 5.0  # t₀ [s]
 
@@ -22,3 +28,24 @@ TEST_DURATION = 5.0  # t₀ [s]
 def strength_gain(duration: float) -> float:
     """Returns σ / σ₀, at least 1, for a load that lasts so long at its peak [s], above 0."""
     return max(TEST_DURATION / duration, 1.0) ** (1.0 / EXPONENT)
+
+
+def impact_strength_gain(impacts: Sequence[HertzImpact], energy: ImpactEnergy) -> float:
+    """Returns how much more than its breaking stress a piece bears for as short as hits press on it."""
+    motion = sum(0.5 * impact.mass * impact.speed**2 for impact in impacts)
+    if not motion > 0.0 or not energy.budget > 0.0:
+        return 1.0
+    at_begin = math.sqrt(energy.budget / motion)  # they were as much faster when nothing was stored
+    power = at_begin * sum(impact.peak_force * impact.speed for impact in impacts)
+    return strength_gain(energy.equivalent_duration(power, EXPONENT))
+
+
+def rigid_strength_gain(impacts: Sequence[HertzImpact]) -> float:
+    """Returns the same of a piece that does not give way, where hits begin to press on it.
+
+    One that gives way is pressed on for longer, and so bears less for its time; but its load, a share s of their peaks,
+    falls by more than that: s over the gain grows with s. So where the peaks are below this gain times what breaks it
+    slowly, it stays whole.
+    """
+    total = sum(impact.energy for impact in impacts)
+    return impact_strength_gain(impacts, ImpactEnergy(total, total, 0.0))

@@ -87,6 +87,12 @@ class BodyInPieces:
         return floats([safe_force(self.body, tets) for tets in self.tets_of_pieces])
 
     @functools.cached_property
+    def has_crack_tip(self) -> Bools:
+        """In which of its pieces cracks end, (k,): these go on under any load that lasts long enough to be one."""
+        is_tip = self.cracked.is_tip[self.cracked.tets].any(axis=1)
+        return np.bincount(self.piece_of_tet[is_tip], minlength=self.cracked.piece_count) > 0
+
+    @functools.cached_property
     def stiffest_contacts(self) -> Floats:
         """K of pieces that are flat where a rigid plane hits them, the largest of all [N m^(−3/2)], (k,)."""
         material = self.body.material

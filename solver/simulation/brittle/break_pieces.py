@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...brittle.rigid_mass import RigidMotion
+from ...brittle.static_fatigue import rigid_strength_gain
 from ...brittle.wanted_pieces import break_into, count_without_dust
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
@@ -22,7 +23,14 @@ from .broken_piece import BrokenPiece, piece_alone
 from .contact_partners import other_sides
 from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
 from .motions_after_breaking import BrokenStep, find_motions, set_motions
-from .piece_hits import hit_reach, hits_on_piece, may_be_hit_hard, meeting_points
+from .piece_hits import (
+    hit_reach,
+    hits_on_piece,
+    largest_force,
+    may_be_hit_hard,
+    meeting_points,
+    stopped_masses,
+)
 from .step_contacts import ContactsOfIsland, StepContacts, step_contacts
 from .switch_pieces import switch_pieces
 
@@ -113,25 +121,29 @@ def _break_piece(
     island = int(model.pattern.island_of_row[model.bodies[body.number].nodes.start + 4 * piece])
     touching = contacts.seen_from(island)
     nodes = slice(*(int(each) for each in model.pattern.island_start[island : island + 2]))
-    end_pose, alone = rest_pose(model, state.x[nodes], nodes), piece_alone(body, piece)
-    at_rest = touching.moved(end_pose)
-    sides, which_side = other_sides(simulation, touching, start)
+    at_rest = touching.moved(rest_pose(model, state.x[nodes], nodes))
+    sides, which_side = other_sides(simulation, touching)
     surface, size = pieces.surfaces[body.number], body.report.tet_size
     pull = float(model.gravity_scale[nodes.start]) * gravity
-    for points in meeting_points(touching, at_rest, which_side, hit_reach(alone.body)):
+    reach, safe = hit_reach(body.body.size[body.tets_of_pieces[piece]]), float(body.safe_forces[piece])
+    for points in meeting_points(touching, at_rest, which_side, reach):
         others = tuple(sides[point.other].island for point in points)
         # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to
         is_held = body.masses[piece].is_held
         # by Exact contact it must stay where nothing intersects
         is_free = max(others) < 0 and not is_held and built.exact_contact is None
         x = moved_freely(model, start, nodes, pull, min(point.time for point in points)) if is_free else None
-        moves = island_motion(model, start, state, island, x)
-        R, t = rest_pose(model, moves.x, nodes)
-        hits = hits_on_piece(
-            alone.body, points, sides, body.masses[piece], R, lambda at: surface.curvature_at(at, size)
-        )
-        if sum(hit.impact.peak_force for hit in hits) < body.safe_forces[piece]:
+        R, t = rest_pose(model, state.x[nodes] if x is None else x, nodes)
+        masses = stopped_masses(points, sides, body.masses[piece], R)
+        if largest_force(points, masses, float(body.stiffest_contacts[piece])) < safe:
             continue
+        alone = piece_alone(body, piece)
+        hits = hits_on_piece(alone.body, points, sides, masses, R, lambda at: surface.curvature_at(at, size))
+        impacts = [hit.impact for hit in hits]
+        gain = 1.0 if body.has_crack_tip[piece] else rigid_strength_gain(impacts)
+        if sum(impact.peak_force for impact in impacts) < gain * safe:
+            continue
+        moves = island_motion(model, start, state, island, x)
         begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
         breakage = break_into(alone.body, hits, motion, alone, wanted)

@@ -6,17 +6,17 @@ A rigid body and a collider do not give way. A brittle and a soft body do, by th
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...brittle.rigid_mass import RigidMass
-from ...mechanics.state import State
 from ...runtime.arrays import Floats
 from ...scene.brittle_validation import is_brittle
 from ..simulated_scene import SimulatedScene
-from .island_motion import island_motion, rest_pose
+from .island_motion import island_mass, rest_pose
 from .step_contacts import ContactsOfIsland
 
 
@@ -28,9 +28,8 @@ class OtherSide:
         island: Of the model, −1 of a collider.
         youngs_modulus: E [Pa], infinite of what does not give way.
         poisson_ratio: ν.
-        simulation: Has its surface.
+        simulation: Has its surface, at the end of a step.
         key: Of the body or of the collider.
-        mass: Of it where the step ended; None: nothing moves it.
     """
 
     island: int
@@ -38,7 +37,12 @@ class OtherSide:
     poisson_ratio: float
     simulation: SimulatedScene
     key: str
-    mass: RigidMass | None = None
+
+    @functools.cached_property
+    def mass(self) -> RigidMass | None:
+        """Of it where the step ended; None: nothing moves it."""
+        simulation = self.simulation
+        return island_mass(simulation.built.model, simulation.state.x, self.island) if self.island >= 0 else None
 
     def curvature_at(self, place: Floats, tet_size: float) -> Floats:
         """Returns its curvature at a place in the world [m], (3,), as a tensor [1/m], (3, 3).
@@ -72,15 +76,12 @@ class OtherSide:
         return self.island >= 0 and int(start[self.island + 1] - start[self.island]) == 4
 
 
-def other_sides(
-    simulation: SimulatedScene, touching: ContactsOfIsland, start: State
-) -> tuple[list[OtherSide], list[int]]:
+def other_sides(simulation: SimulatedScene, touching: ContactsOfIsland) -> tuple[list[OtherSide], list[int]]:
     """Returns what an island meets, and the number of that for each of its contacts.
 
     Args:
         simulation: At the end of the step.
         touching: The contacts of the island.
-        start: Where the step began.
     """
     scene, model = simulation.scene, simulation.built.model
     known: dict[tuple[int, str], int] = {}
@@ -88,17 +89,16 @@ def other_sides(
     numbers: list[int] = []
     starts = np.array([part.nodes.start for part in model.bodies])
     for island, other in zip(touching.other_island.tolist(), touching.other_key, strict=True):
-        key, mass, modulus, ratio = other, None, math.inf, 0.0
+        key, modulus, ratio = other, math.inf, 0.0
         if island >= 0:
             first = int(model.pattern.island_start[island])
             body = scene.bodies[int(np.searchsorted(starts, first, side="right")) - 1]
             key = body.key
         if (island, key) not in known:
             if island >= 0:
-                mass = island_motion(model, start, simulation.state, island).mass
                 if is_brittle(body) or not body.is_rigid:
                     modulus, ratio = body.material.youngs_modulus, body.material.poisson_ratio
             known[island, key] = len(sides)
-            sides.append(OtherSide(island, modulus, ratio, simulation, key, mass))
+            sides.append(OtherSide(island, modulus, ratio, simulation, key))
         numbers.append(known[island, key])
     return sides, numbers

@@ -23,7 +23,7 @@ from ..simulation import Simulation
 from .break_pieces import MAX_RESIDUAL
 from .broken_piece import piece_alone
 from .contact_partners import OtherSide
-from .piece_hits import MeetingPoint, hits_on_piece
+from .piece_hits import MeetingPoint, hits_on_piece, stopped_masses
 
 INSIDE_WINDING = 0.5
 
@@ -75,8 +75,9 @@ def preview_cracks(scene: Scene, key: str, place: Floats, speed: float) -> Crack
     point = MeetingPoint(at, at, floats(-normal), 1.0, speed, 0.0, 0)
     ground = OtherSide(-1, math.inf, 0.0, simulation, "")
     surface, size = pieces.surfaces[0], whole.report.tet_size
+    masses = stopped_masses([point], [ground], whole.masses[0], np.eye(3))
     hits = hits_on_piece(
-        alone.body, [point], [ground], whole.masses[0], np.eye(3), lambda where: surface.curvature_at(where, size)
+        alone.body, [point], [ground], masses, np.eye(3), lambda where: surface.curvature_at(where, size)
     )
     assert body.fracture is not None
     still = RigidMotion(np.zeros(3), np.zeros(3))

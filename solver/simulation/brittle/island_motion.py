@@ -59,6 +59,12 @@ def island_motion(model: Model, start: State, end: State, island: int, x: Floats
     )
 
 
+def island_mass(model: Model, x: Floats, island: int) -> RigidMass:
+    """Returns the mass of an island whose nodes are at x [m], (n, 3)."""
+    nodes = slice(*(int(each) for each in model.pattern.island_start[island : island + 2]))
+    return _rigid_mass(model.mass[nodes], x[nodes])
+
+
 def moved_freely(model: Model, start: State, nodes: slice, pull: Floats, time: float) -> Floats:
     """Returns where nodes of a rigid body are that has flown on from `start` [m], (n, 3).
 

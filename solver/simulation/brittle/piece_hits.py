@@ -116,7 +116,7 @@ def hits_on_piece(
     body: BrittleBody,
     points: list[MeetingPoint],
     others: list[OtherSide],
-    mass: RigidMass,
+    masses: list[float],
     R: Floats,
     own_curvature: Callable[[Floats], Floats],
 ) -> list[Hit]:
@@ -126,7 +126,7 @@ def hits_on_piece(
         body: The piece at rest.
         points: Where it is hit.
         others: What hits it.
-        mass: Of the piece at rest.
+        masses: What each hit stops [kg].
         R: Turns it from rest to the world, (3, 3).
         own_curvature: Of its surface at a place at rest [m], as a tensor [1/m].
     """
@@ -136,7 +136,6 @@ def hits_on_piece(
     bound = bind(body.nodes, body.tets, at_rest)
     weights = np.maximum(bound.weights, 0.0)
     weights = weights / weights.sum(axis=1, keepdims=True)
-    masses = _stopped_masses(points, others, mass, R)
     largest = float(np.linalg.norm(np.ptp(body.nodes, axis=0)))
     hits = []
     for number, point in enumerate(points):
@@ -176,13 +175,25 @@ def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices
     return np.asarray(np.where(is_held, speed[islands] > 0.0, force > body.safe_forces))
 
 
-def hit_reach(body: BrittleBody) -> float:
-    """Returns the distance below which contacts of a body are one hit [m]."""
-    return PATCH_SIZES * float(np.median(body.size))
+def largest_force(points: list[MeetingPoint], masses: list[float], stiffness: float) -> float:
+    """Returns the sum of the peaks of hits if all contacts were so stiff, K [N m^(−3/2)], as [N].
+
+    Args:
+        points: Where a piece is hit.
+        masses: What each hit stops [kg].
+        stiffness: Of the stiffest contact that the piece can have.
+    """
+    impacts = (HertzImpact(stiffness, mass, point.speed) for point, mass in zip(points, masses, strict=True))
+    return sum(impact.peak_force for impact in impacts)
 
 
-def _stopped_masses(points: list[MeetingPoint], others: list[OtherSide], mass: RigidMass, R: Floats) -> list[float]:
-    """Returns the mass that each hit stops [kg]."""
+def hit_reach(size: Floats) -> float:
+    """Returns the distance below which contacts of a piece with tets of such sizes [m], (k,), are one hit [m]."""
+    return PATCH_SIZES * float(np.median(size))
+
+
+def stopped_masses(points: list[MeetingPoint], others: list[OtherSide], mass: RigidMass, R: Floats) -> list[float]:
+    """Returns the mass that each hit stops [kg], of a piece with its mass at rest, which R turns to the world."""
     J, v = np.array([point.impulse for point in points]), np.array([point.speed for point in points])
     along = floats(np.stack([R.T @ point.direction for point in points]))
     W = mass.inverse_mass_matrix(floats(np.stack([point.at_rest for point in points])), along)
