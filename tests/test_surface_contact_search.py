@@ -10,7 +10,8 @@ import trimesh
 from fixtures.collision_surfaces import gaps_at, skins_from
 from fixtures.triangle_patches import faces_of, sheet, winding, wobble
 from sinew.solver.contact.surfaces import candidate_search
-from sinew.solver.contact.surfaces.closest_point_walk import triangle_frame
+from sinew.solver.contact.surfaces.closest_point_walk import MIN_ALIGNED_COSINE, triangle_frame
+from sinew.solver.contact.surfaces.point_triangle_narrow_phase import ExistingContacts, find_covering_contacts
 from sinew.solver.contact.surfaces.point_triangle_search import PointTriangleSearch
 from sinew.solver.contact.surfaces.time_of_impact import NO_IMPACT, time_of_impact
 
@@ -313,6 +314,29 @@ def test_skins_that_are_switched_off_meet_nothing():
     met = PointTriangleSearch(skins, skins.rest, is_active=np.array([True, False, True, True])).find(end)
     assert len(met) > 0 and not (met.surface == 1).any() and not (skins.surface_of[met.point] == 1).any()
     assert len(PointTriangleSearch(skins, skins.rest, is_active=np.zeros(4, bool)).find(end)) == 0
+
+
+def test_existing_contacts_cover_aligned_triangles_with_a_common_corner():
+    rng = np.random.default_rng(4)
+    end, triangles = rng.normal(size=(30, 3)), np.array([rng.permutation(30)[:3] for _ in range(40)], np.int32)
+    key = np.sort(rng.integers(0, 12, 60))
+    existing = ExistingContacts(
+        key, rng.integers(0, 40, 60).astype(np.int32), rng.normal(size=(60, 3)), rng.random(60) < 0.5
+    )
+    asked, triangle = rng.integers(0, 14, 200), rng.integers(0, 40, 200).astype(np.int32)
+    which, out = np.flatnonzero(rng.random(200) < 0.7), np.full(200, -7, np.int32)
+    find_covering_contacts(which, asked, triangle, end, triangles, existing, out)
+    wanted = np.full(200, -7, np.int32)
+    for row in which:
+        a, b, c = end[triangles[triangle[row]]]
+        normal = np.cross(b - a, c - a)
+        wanted[row] = -1
+        for contact in np.flatnonzero(key == asked[row])[::-1]:
+            is_aligned = existing.normal[contact] @ normal > MIN_ALIGNED_COSINE * np.linalg.norm(normal)
+            if is_aligned and set(triangles[triangle[row]]) & set(triangles[existing.triangle[contact]]):
+                wanted[row] = contact
+    assert (wanted >= 0).sum() > 10
+    np.testing.assert_array_equal(out, wanted)
 
 
 # --- frames ------------------------------------------------------------------------------------------------------

@@ -282,6 +282,30 @@ def start_side(positions, normals, p, t, triangles, tolerance):
 
 
 @kernel()
+def find_covering_contacts(which, key, triangle, end, triangles, existing, out):
+    """Writes the existing contacts that cover the front faces of triangles, −1 for none, (k,).
+
+    Args:
+        which: Which rows of `key`, `triangle` and `out` to write, (r,).
+        key: As `ExistingContacts` has it, (k,).
+        triangle: (k,).
+        end: Vertices [m], (v, 3).
+        triangles: (t, 3).
+        existing: `ExistingContacts`.
+        out: (k,).
+    """
+    frame = np.empty((3, 3))
+    for row in which:
+        first = lower_bound(existing.key, key[row])
+        last = first
+        while last < len(existing.key) and existing.key[last] == key[row]:
+            last += 1
+        t = np.int64(triangle[row])
+        triangle_frame(end, triangles, t, frame)
+        out[row] = find_covering_contact(t, 1, frame, triangles, first, last, existing.triangle, existing.normal)
+
+
+@kernel(device_only=True)
 def find_covering_contact(t, side, frame, triangles, first, last, contact_triangle, contact_normal):
     """Returns the existing contact that covers triangle t: of an aligned triangle with a common corner; −1 for none."""
     for contact in range(first, last):

@@ -15,7 +15,6 @@ from ...runtime.threads.thread_pool import run_parts
 from ..detection.persistent_contacts import PersistentContacts
 from .adjacent_face_choice import move_to_facing_faces
 from .candidate_search import CandidateSearch, SearchedItems, SearchReach
-from .closest_point_walk import triangle_frame
 from .collision_surfaces import CollisionSurfaces, PointTriangleContacts
 from .contact_tracking import (
     ClosestPlaces,
@@ -30,7 +29,7 @@ from .point_triangle_narrow_phase import (
     ExistingContacts,
     SurfacePaths,
     contact_planes,
-    find_covering_contact,
+    find_covering_contacts,
     find_crossings,
 )
 from .time_of_impact import BORDER_TOLERANCE
@@ -165,16 +164,11 @@ class PointTriangleSearch:
         moved = replace(found, triangle=found.triangle.copy(), place=found.place.copy(), local=found.local.copy())
         if not move_to_facing_faces(moved.arrays, end, self.vertex_normals, surfaces.arrays, surfaces.trees.rings):
             return found, replaced
-        rows, frame = np.flatnonzero(moved.triangle != found.triangle), np.empty((3, 3))
-        key, replaced, is_kept = found.key(len(surfaces)), replaced.copy(), np.ones(len(found), bool)
-        for row in rows:
-            first, last = np.searchsorted(existing.key, [key[row], key[row] + 1])
-            triangle = int(moved.triangle[row])
-            triangle_frame(end, surfaces.triangles, triangle, frame)
-            replaced[row] = find_covering_contact(
-                triangle, 1, frame, surfaces.triangles, first, last, existing.triangle, existing.normal
-            )
-            is_kept[row] = replaced[row] < 0 or not existing.is_active[replaced[row]]
+        rows, replaced = np.flatnonzero(moved.triangle != found.triangle), replaced.copy()
+        key, is_kept = found.key(len(surfaces)), np.ones(len(found), bool)
+        find_covering_contacts(rows, key, moved.triangle, end, surfaces.triangles, existing, replaced)
+        covering = replaced[rows]
+        is_kept[rows[covering >= 0]] = ~existing.is_active[covering[covering >= 0]]
         return moved.select(is_kept), replaced[is_kept]
 
     def _move_to_backside(
