@@ -13,6 +13,7 @@ from sinew.solver.brittle.static_fatigue import (
     EXPONENT,
     TEST_DURATION,
     impact_strength_gain,
+    may_break,
     rigid_strength_gain,
     strength_gain,
 )
@@ -69,3 +70,21 @@ def test_what_a_rigid_piece_bears_a_soft_one_does_too() -> None:
         over.append(energy.peak_share / impact_strength_gain(hits, energy))
     assert over[0] == pytest.approx(1.0 / rigid, rel=1e-5)
     assert (np.diff(over) < 0.0).all()
+
+
+def test_hits_that_could_break_a_piece_are_never_left_out() -> None:
+    """Softer contacts, other speeds and masses: what breaks is told so by the largest force and the least speed."""
+    rng = np.random.default_rng(6)
+    stiffest, told, broken = 3.0e9, 0, 0
+    for _ in range(500):
+        speeds, masses = rng.uniform(0.2, 6.0, 3), rng.uniform(0.01, 0.5, 3)
+        softer = stiffest * rng.uniform(0.2, 1.0, 3)
+        hits = [HertzImpact(*each) for each in zip(softer, masses, speeds, strict=True)]
+        largest = [HertzImpact(stiffest, *each) for each in zip(masses, speeds, strict=True)]
+        force, energy = sum(hit.peak_force for hit in largest), sum(hit.energy for hit in largest)
+        safe = force * rng.uniform(0.1, 1.1)
+        breaks = sum(hit.peak_force for hit in hits) > rigid_strength_gain(hits) * safe
+        may = may_break(force, energy, speeds.min(), safe)
+        assert may or not breaks
+        told, broken = told + may, broken + breaks
+    assert 50 < broken < told < 400

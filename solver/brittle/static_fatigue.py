@@ -49,3 +49,22 @@ def rigid_strength_gain(impacts: Sequence[HertzImpact]) -> float:
     """
     total = sum(impact.energy for impact in impacts)
     return impact_strength_gain(impacts, ImpactEnergy(total, total, 0.0))
+
+
+def may_break(force: float, energy: float, least_speed: float, safe: float) -> bool:
+    """Whether hits of which little is known could break a piece that bears a force slowly.
+
+    With peaks F, speeds v and the energy B of all hits, a rigid piece bears more by ((t₀ Σ F v) / (4 B c))^(1/n), where
+    Σ F v ≥ v_min Σ F. So Σ F breaks it only where (Σ F)^(1 − 1/n) is more than what follows from B and v_min, and if
+    the largest Σ F that there may be does not, no smaller one does.
+
+    Args:
+        force: At least the sum of the peaks of all hits [N].
+        energy: At least their energy of motion [J].
+        least_speed: At most the speed of the slowest [m/s], above 0.
+        safe: What the piece bears for as long as a test takes [N].
+    """
+    if not force > safe:
+        return False
+    duration = ImpactEnergy(energy, energy, 0.0).equivalent_duration(least_speed * force, EXPONENT)
+    return force > strength_gain(duration) * safe

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...brittle.hertz_impact import HertzImpact
 from ...brittle.rigid_mass import RigidMotion
 from ...brittle.static_fatigue import rigid_strength_gain
 from ...brittle.wanted_pieces import break_into, count_without_dust
@@ -26,8 +27,8 @@ from .motions_after_breaking import BrokenStep, find_motions, set_motions
 from .piece_hits import (
     hit_reach,
     hits_on_piece,
-    largest_force,
     may_be_hit_hard,
+    may_hits_break,
     meeting_points,
     stopped_masses,
 )
@@ -125,7 +126,7 @@ def _break_piece(
     sides, which_side = other_sides(simulation, touching)
     surface, size = pieces.surfaces[body.number], body.report.tet_size
     pull = float(model.gravity_scale[nodes.start]) * gravity
-    reach, safe = hit_reach(body.body.size[body.tets_of_pieces[piece]]), float(body.safe_forces[piece])
+    reach = hit_reach(body.body.size[body.tets_of_pieces[piece]])
     for points in meeting_points(touching, at_rest, which_side, reach):
         others = tuple(sides[point.other].island for point in points)
         # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to
@@ -135,13 +136,11 @@ def _break_piece(
         x = moved_freely(model, start, nodes, pull, min(point.time for point in points)) if is_free else None
         R, t = rest_pose(model, state.x[nodes] if x is None else x, nodes)
         masses = stopped_masses(points, sides, body.masses[piece], R)
-        if largest_force(points, masses, float(body.stiffest_contacts[piece])) < safe:
+        if not may_hits_break(body, piece, points, masses):
             continue
         alone = piece_alone(body, piece)
         hits = hits_on_piece(alone.body, points, sides, masses, R, lambda at: surface.curvature_at(at, size))
-        impacts = [hit.impact for hit in hits]
-        gain = 1.0 if body.has_crack_tip[piece] else rigid_strength_gain(impacts)
-        if sum(impact.peak_force for impact in impacts) < gain * safe:
+        if not _may_break(body, piece, [hit.impact for hit in hits]):
             continue
         moves = island_motion(model, start, state, island, x)
         begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
@@ -153,6 +152,12 @@ def _break_piece(
         if breakage.crack_area > 0.0:
             return BrokenPiece(body, piece, breakage, island, moves, (R, t), others)
     return None
+
+
+def _may_break(body: BodyInPieces, piece: int, impacts: list[HertzImpact]) -> bool:
+    """Whether hits are as strong as what could break the weakest body of the tets of a piece."""
+    gain = 1.0 if body.has_crack_tip[piece] else rigid_strength_gain(impacts)
+    return sum(impact.peak_force for impact in impacts) >= gain * float(body.safe_forces[piece])
 
 
 def _motion_at_hit(moves: IslandMotion, touching: ContactsOfIsland, pull: Floats, dt: float) -> RigidMotion:

@@ -23,6 +23,7 @@ from ...brittle.hertz_contact import hertz_stiffness, reduced_modulus, relative_
 from ...brittle.hertz_impact import HertzImpact
 from ...brittle.hit import PATCH_SIZES, Hit, stopped_mass
 from ...brittle.rigid_mass import RigidMass
+from ...brittle.static_fatigue import may_break
 from ...mesh.embedding import bind
 from ...runtime.arrays import Bools, Floats, Indices, floats
 from .body_in_pieces import BodyInPieces
@@ -155,7 +156,8 @@ def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices
     """Returns which pieces of a body could break, (k,), by the largest forces that their contacts can come to.
 
     With n contacts that stop up to the whole mass m, all of them as stiff as any, forces are n^(2/5) times the peak of
-    one, which is K^(2/5) (5/4 m v²)^(3/5) by Hertz's law. On a piece that pins hold, they can stop any mass.
+    one, which is K^(2/5) (5/4 m v²)^(3/5) by Hertz's law. On a piece that pins hold, they can stop any mass. Pieces
+    without crack tips bear more for as short as that lasts.
 
     Args:
         body: The body.
@@ -163,28 +165,33 @@ def may_be_hit_hard(body: BodyInPieces, contacts: StepContacts, islands: Indices
         islands: Of its pieces, (k,).
     """
     speed, count = np.zeros((2, int(max(islands.max(), contacts.island.max(initial=0))) + 1))
+    least = np.full(len(speed), np.inf)
     is_hit = contacts.speed > MIN_SPEED
     for side in range(2):
         own = np.flatnonzero(is_hit & (contacts.island[:, side] >= 0))
         np.maximum.at(speed, contacts.island[own, side], contacts.speed[own])
+        np.minimum.at(least, contacts.island[own, side], contacts.speed[own])
         np.add.at(count, contacts.island[own, side], 1.0)
     mass = np.array([each.mass for each in body.masses])
-    energy = ENERGY_RESERVE * 1.25 * mass * speed[islands] ** 2
-    force = count[islands] ** 0.4 * body.stiffest_contacts**0.4 * energy**0.6
+    energy = ENERGY_RESERVE * 0.5 * mass * speed[islands] ** 2
+    force = count[islands] ** 0.4 * body.stiffest_contacts**0.4 * (2.5 * energy) ** 0.6
     is_held = np.array([each.is_held for each in body.masses])
-    return np.asarray(np.where(is_held, speed[islands] > 0.0, force > body.safe_forces))
+    found = np.asarray(np.where(is_held, speed[islands] > 0.0, force > body.safe_forces))
+    for piece in np.flatnonzero(found & ~is_held & ~body.has_crack_tip).tolist():
+        slowest = float(least[islands[piece]])
+        found[piece] = may_break(float(force[piece]), float(energy[piece]), slowest, float(body.safe_forces[piece]))
+    return found
 
 
-def largest_force(points: list[MeetingPoint], masses: list[float], stiffness: float) -> float:
-    """Returns the sum of the peaks of hits if all contacts were so stiff, K [N m^(−3/2)], as [N].
-
-    Args:
-        points: Where a piece is hit.
-        masses: What each hit stops [kg].
-        stiffness: Of the stiffest contact that the piece can have.
-    """
-    impacts = (HertzImpact(stiffness, mass, point.speed) for point, mass in zip(points, masses, strict=True))
-    return sum(impact.peak_force for impact in impacts)
+def may_hits_break(body: BodyInPieces, piece: int, points: list[MeetingPoint], masses: list[float]) -> bool:
+    """Whether hits that stop such masses [kg] could break a piece if all its contacts were as stiff as any can be."""
+    stiffest = float(body.stiffest_contacts[piece])
+    impacts = [HertzImpact(stiffest, mass, point.speed) for point, mass in zip(points, masses, strict=True)]
+    force, energy = sum(each.peak_force for each in impacts), sum(each.energy for each in impacts)
+    safe = float(body.safe_forces[piece])
+    if body.has_crack_tip[piece]:  # which no strength of a short time keeps from going on
+        return force > safe
+    return may_break(force, energy, min(each.speed for each in impacts), safe)
 
 
 def hit_reach(size: Floats) -> float:
