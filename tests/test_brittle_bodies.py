@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sinew
-from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab, glass_box
+from fixtures.brittle_scenes import GLASS_FRACTURE, SCRATCHED_GLASS, dropped_slab, glass_box
 from fixtures.rigid_bodies import FLOOR, rigid_box
 from sinew.solver.brittle import static_equilibrium
 from sinew.solver.live.live_run import LiveRun
@@ -24,6 +24,7 @@ from sinew.solver.scene.validation import check_scene
 from sinew.solver.simulation.brittle import body_in_pieces, break_pieces
 from sinew.solver.simulation.brittle.motions_after_breaking import largest_share
 from sinew.solver.simulation.simulation import Simulation
+from sinew.solver.simulation.tet_face_separation import pieces_at_limit
 
 GRAVITY = 9.81
 
@@ -142,6 +143,15 @@ def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: p
         monkeypatch.setattr(break_pieces, "break_into", noted)
         assert piece_count(run(dropped_slab(3.0, substeps, frames=3))) > 1
     assert max(loads.values()) / min(loads.values()) < 1.05, loads
+
+
+@pytest.mark.slow
+def test_a_body_in_as_many_pieces_as_it_may_have_is_told() -> None:
+    few = replace(GLASS_FRACTURE, most_pieces=2)
+    limited, free = (run(dropped_slab(3.0, frames=5, fracture=each)) for each in (few, GLASS_FRACTURE))
+    assert piece_count(limited) > 1 and piece_count(free) > 1
+    assert pieces_at_limit(limited) == {"glass": {"name": "Glass", "count": piece_count(limited)}}
+    assert pieces_at_limit(free) == {}
 
 
 def test_the_largest_share_leaves_as_much_energy_as_there_is() -> None:

@@ -22,7 +22,9 @@ from .simulated_scene import SimulatedScene
 
 def pieces_at_limit(simulation: SimulatedScene) -> dict[str, dict[str, Any]]:
     """Returns name and count of pieces of every broken body, by key, that is in as many pieces as it may."""
-    fracture, model = simulation.built.fracture, simulation.built.model
+    fracture, model, pieces = simulation.built.fracture, simulation.built.model, simulation.built.pieces
+    if pieces is not None:
+        return pieces.bodies_at_limit()
     if fracture is None or simulation.built.unbroken is None:
         return {}
     counts = {body.key: (body, piece_count(model, body)) for body in fracture.bodies}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,6 +89,15 @@ class PiecesOfScene:
         return {
             body.key: {"pieces": float(body.cracked.piece_count - body.dust_count), "dust": float(body.dust_count)}
             for body in self.bodies
+        }
+
+    def bodies_at_limit(self) -> dict[str, dict[str, Any]]:
+        """Returns name and count of pieces of every brittle body, by key, that has as many as it may have."""
+        assert self.fine.fracture is not None
+        most = {asked.number: asked.most_pieces for asked in self.fine.fracture.bodies}
+        counts = ((body, body.cracked.piece_count - body.dust_count) for body in self.bodies)
+        return {
+            body.key: {"name": body.name, "count": count} for body, count in counts if count >= max(most[body.number], 2)
         }
 
     def node_positions(self, model: Model, x: Floats) -> Floats:
