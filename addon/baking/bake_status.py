@@ -63,6 +63,7 @@ class Status:
         stage: Of the running bake, for people.
         prerolled: Fraction of the pre-roll that is done, 0 to 1, or None outside it.
         iteration: Newton iteration of the present flesh solve, and its residual; or None.
+        cracking: Name of the brittle body that breaks just now, and its pieces so far; or None.
         convergence: Summary of the running bake, or of the frames in the cache.
         contacts: Of the last frame of the running bake, or None.
         problem: Why the bake on disk cannot be read, or None.
@@ -89,6 +90,7 @@ class Status:
     stage: str = ""
     prerolled: float | None = None
     iteration: tuple[int, float] | None = None
+    cracking: tuple[str, int] | None = None
     convergence: ConvergenceSummary = ConvergenceSummary()
     contacts: int | None = None
     problem: SinewError | None = None
@@ -273,6 +275,7 @@ def _running_status(job: state_machine.Job) -> Status:
         contacts=_contact_count(job.last_frame_event),
         prerolled=job.prerolled,
         iteration=newton_iteration(job.newton_event),
+        cracking=_cracking_body(job.crack_event),
         stage=f'{stage}: "{job.body}"' if job.body else stage,
     )
 
@@ -289,6 +292,11 @@ def newton_iteration(event: Mapping[str, Any] | None) -> tuple[int, float] | Non
         return None
     residual = event.get("residual")
     return event["newton_iterations"], float(residual) if isinstance(residual, int | float) else float("inf")
+
+
+def _cracking_body(event: Mapping[str, Any] | None) -> tuple[str, int] | None:
+    """Returns the body and its pieces in a `cracking` event."""
+    return None if event is None else (str(event.get("body", "")), int(event.get("pieces", 1)))
 
 
 def is_outdated(

@@ -49,6 +49,7 @@ def _redraw_panels() -> None:
         job.body,
         job.prerolled,
         job.newton_event,
+        job.crack_event,
         left and int(left),
     )
     if now == session.shown_progress and now is not None:

@@ -49,6 +49,7 @@ class Job:
         finished: How much of the finishing of a body that broke is done, 0 to 1, or None before that.
         prerolled: How much of the pre-roll is done, 0 to 1, or None where there is none, or it is over.
         newton_event: The last `solving` event of flesh since the last frame, or None.
+        crack_event: The last `cracking` event of a brittle body since the last frame, or None.
         stage, body: What is being built ("tetrahedralize", "bind", "rest"), of which body; or which one is finished.
         bodies: What the child said about each body once built: key, name, tets, nodes, warnings.
         tets: Tets of all bodies, or None before they are known.
@@ -71,6 +72,7 @@ class Job:
     finished: float | None = None
     prerolled: float | None = None
     newton_event: Mapping[str, Any] | None = None
+    crack_event: Mapping[str, Any] | None = None
     stage: str = ""
     body: str = ""
     bodies: tuple[Mapping[str, Any], ...] = ()
@@ -185,6 +187,8 @@ def _on_child_event(job: Job, event: Mapping[str, Any], now: float) -> Transitio
             return replace(_in_phase(job, "baking"), prerolled=_event_fraction(event)), ()
         case "solving":
             return replace(_in_phase(job, "baking"), newton_event=event), ()
+        case "cracking":
+            return replace(_in_phase(job, "baking"), crack_event=event), ()
     return job, ()  # events of later versions
 
 
@@ -197,7 +201,7 @@ def _in_phase(job: Job, phase: str) -> Job:
 
 
 def _on_finishing(job: Job, event: Mapping[str, Any]) -> Transition:
-    job = replace(job, newton_event=None, prerolled=None, deadline=None)
+    job = replace(job, newton_event=None, crack_event=None, prerolled=None, deadline=None)
     return replace(job, phase="finishing", body=str(event.get("body", "")), finished=_event_fraction(event)), ()
 
 
@@ -216,6 +220,7 @@ def _on_frame(job: Job, event: Mapping[str, Any], now: float) -> Transition:
         convergence=job.convergence.with_frame(event),
         last_frame_event=event,
         newton_event=None,
+        crack_event=None,
         prerolled=None,
     )
     return job, (FRAMES_CHANGED,)

@@ -122,10 +122,18 @@ def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: S
     if status.tets is not None:
         touching = f", {count_text(status.contacts, 'contact')}" if status.contacts else ""
         layout.label(text=f"{status.tets:,} tets{touching}")
+    if any(map(roles.is_brittle, roles.bodies(scene))):
+        # the line stays between two hits, so that nothing jumps
+        layout.label(text=cracking_text(*status.cracking) if status.cracking else " ")
     if any(map(roles.is_flesh, roles.bodies(scene))):
         # the line stays between two frames, so that nothing jumps
         goal = scene.sinew.pose_tolerance
         layout.label(text=iteration_text(*status.iteration, goal) if status.iteration else " ")
+
+
+def cracking_text(body: str, pieces: int) -> str:
+    """Returns which body breaks, and into how many pieces so far."""
+    return f'"{body}" cracks' if pieces < 2 else f'"{body}" cracks, {pieces:,} pieces'
 
 
 def iteration_text(number: int, residual: float, goal: float) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..brittle.crack_progress import CrackProgress
 from ..mechanics.state import State
-from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import Cancelled, SinewError, StorageFailed
 from ..runtime.event_stream import json_value
@@ -20,6 +20,7 @@ from ..simulation.attachment_report import attachment_report
 from ..simulation.enclosed_collider_sheets import find_enclosed_sheets
 from ..simulation.recently_moved_colliders import find_jumped_colliders
 from ..simulation.simulation import FrameCallbacks, SimulatedFrame, Simulation
+from ..simulation.solve_progress import SolveProgress
 from ..simulation.tet_face_separation import pieces_at_limit
 from .cache import BackgroundWriter, CacheMetadata, CacheWriter
 from .frame_recorder import FrameRecorder
@@ -59,10 +60,13 @@ class ThrottledEvents:
         """Returns what a simulation is to call while it moves on."""
         return FrameCallbacks(on_sample, self.raise_if_cancelled, self._emit_solving, self._emit_preroll)
 
-    def _emit_solving(self, frame: int, progress: Progress) -> None:
+    def _emit_solving(self, frame: int, progress: SolveProgress) -> None:
         self.raise_if_cancelled()
-        numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
-        self.emit({"event": "solving", "frame": frame, **numbers})
+        if isinstance(progress, CrackProgress):
+            self.emit({"event": "cracking", "frame": frame, **dataclasses.asdict(progress)})
+        else:
+            numbers = {"newton_iterations": progress.newton_iterations, "residual": progress.residual}
+            self.emit({"event": "solving", "frame": frame, **numbers})
 
     def _emit_preroll(self, fraction: float) -> None:
         self.emit({"event": "preroll", "fraction": fraction}, fraction == 1.0)

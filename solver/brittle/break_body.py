@@ -28,6 +28,7 @@ import numpy as np
 
 from ..runtime.arrays import Floats, Indices, indices
 from .brittle_body import BrittleBody
+from .crack_progress import OnStressSolve
 from .crack_steps import crack_on
 from .cracked_mesh import CrackedMesh, whole_mesh
 from .held_tets import divide_held_tets
@@ -111,12 +112,13 @@ class _LoadedPiece:
 
 @dataclass
 class _Tally:
-    """Sums over the breaking of a body, and the places of the hits [m]."""
+    """Sums over the breaking of a body, the places of the hits [m], and whom to tell before each stress solve."""
 
     impulses: Floats
     impulse_moments: Floats
     peak_forces: Floats
     places: list[Floats]
+    on_solve: OnStressSolve
     pin_impulse: Floats = field(default_factory=lambda: np.zeros(3))
     pin_moment: Floats = field(default_factory=lambda: np.zeros(3))
     first_share: float = np.inf
@@ -124,11 +126,16 @@ class _Tally:
     freed: float = 0.0
     steps: int = 0
     residual: float = 0.0
+    pieces: int = 1
     at_rest: list[Piece] = field(default_factory=list)
 
 
 def break_body(
-    body: BrittleBody, hits: Sequence[Hit], motion: RigidMotion, cracked: CrackedMesh | None = None
+    body: BrittleBody,
+    hits: Sequence[Hit],
+    motion: RigidMotion,
+    cracked: CrackedMesh | None = None,
+    on_solve: OnStressSolve = lambda solves, pieces: None,
 ) -> Breakage:
     """Returns what becomes of a body in one piece, under hits that come at once.
 
@@ -137,18 +144,20 @@ def break_body(
         hits: What hits it.
         motion: How it moves before they do.
         cracked: Cracks that it has; None: none. They leave it in one piece.
+        on_solve: Called before every stress solve; what it raises goes through, and nothing has changed then.
     """
     start = whole_mesh(body) if cracked is None else cracked
     tets = np.arange(len(body.tets), dtype=np.int32)
     whole = Piece(tets, piece_mass(start, tets), motion)
     places = [hit.place(body) for hit in hits]
-    tally = _Tally(np.zeros((len(hits), 3)), np.zeros((len(hits), 3)), np.zeros(len(hits)), places)
+    tally = _Tally(np.zeros((len(hits), 3)), np.zeros((len(hits), 3)), np.zeros(len(hits)), places, on_solve)
     now, queue = start, [_LoadedPiece(whole, dict(enumerate(hits)))]
     while queue:
         loaded = queue.pop()
         if loaded.hits and not body.is_dust(loaded.piece.tets):
             now, fallen = _crack_until_apart(now, loaded, tally)
             queue += fallen
+            tally.pieces += len(fallen) - 1
         else:
             tally.at_rest.append(loaded.piece)
     return Breakage(
@@ -176,6 +185,7 @@ def _crack_until_apart(
     forces = forces_on_piece(cracked, tets, loaded.hits.values())
     energy: ImpactEnergy | None = None
     while True:
+        tally.on_solve(tally.steps, tally.pieces)
         stress = piece_stress(cracked, tets, forces, TOLERANCE, guess)
         tally.residual = max(tally.residual, stress.relative_residual)
         if energy is None:

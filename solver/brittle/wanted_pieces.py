@@ -16,6 +16,7 @@ import numpy as np
 
 from .break_body import Breakage, break_body
 from .brittle_body import BrittleBody
+from .crack_progress import OnStressSolve
 from .cracked_mesh import CrackedMesh
 from .hit import Hit
 from .rigid_mass import RigidMotion
@@ -26,7 +27,12 @@ CLOSE_ENOUGH = 0.1  # of the wanted number, by which no other trial is made
 
 
 def break_into(
-    body: BrittleBody, hits: Sequence[Hit], motion: RigidMotion, cracked: CrackedMesh, wanted: int
+    body: BrittleBody,
+    hits: Sequence[Hit],
+    motion: RigidMotion,
+    cracked: CrackedMesh,
+    wanted: int,
+    on_solve: OnStressSolve = lambda solves, pieces: None,
 ) -> Breakage:
     """Returns what becomes of a body under hits; see `break_body`.
 
@@ -36,11 +42,12 @@ def break_into(
         motion: How it moves before they do.
         cracked: Cracks that it has.
         wanted: About how many pieces, dust not counted; 0: as many as come of it.
+        on_solve: Called before every stress solve.
     """
-    found = break_body(body, hits, motion, cracked)
+    found = break_body(body, hits, motion, cracked, on_solve)
     if not wanted or count_without_dust(body, found) < 2:
         return found
-    trials = _Trials(body, hits, motion, cracked, max(wanted, 2), found)
+    trials = _Trials(body, hits, motion, cracked, max(wanted, 2), found, on_solve)
     log_step = math.log(2.0) if trials.has_too_many(found) else -math.log(2.0)
     near, far = 0.0, 0.0
     for number in range(1, MAX_DOUBLINGS + 1):
@@ -76,10 +83,11 @@ class _Trials:
         cracked: CrackedMesh,
         wanted: int,
         found: Breakage,
+        on_solve: OnStressSolve,
     ) -> None:
         """Begins with what comes of the material itself."""
         self.body, self.hits, self.motion, self.cracked, self.wanted = body, hits, motion, cracked, wanted
-        self.best = found
+        self.best, self.on_solve = found, on_solve
 
     @property
     def is_done(self) -> bool:
@@ -97,7 +105,7 @@ class _Trials:
             material, breaking_stress=factor * material.breaking_stress, toughness=factor * material.toughness
         )
         body = replace(self.body, material=other)
-        made = break_body(body, self.hits, self.motion, CrackedMesh(body, self.cracked.is_parted))
+        made = break_body(body, self.hits, self.motion, CrackedMesh(body, self.cracked.is_parted), self.on_solve)
         if count_without_dust(self.body, made) > 1 and self._off(made) < self._off(self.best):
             self.best = made
         return made

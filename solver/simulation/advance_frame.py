@@ -29,7 +29,8 @@ from .step_interval import StepPart
 from .tet_face_separation import separate_faces
 
 if TYPE_CHECKING:
-    from .pose_step import OnProgress, PoseReport
+    from .pose_step import PoseReport
+    from .solve_progress import OnProgress
 
 MIN_SPEED = 1.0e-6  # below which time stands still: velocities of what is held would be without bounds
 
@@ -97,7 +98,7 @@ def advance_frame(
         on_sample: Called `samples_per_frame` times with render positions [m] by key of the body, the last
             time with those at the frame; None: nothing is drawn.
         before_step: Called before every step; it may raise, and the simulation is then between two frames.
-        on_progress: The same, before every Newton iteration of flesh that follows a pose.
+        on_progress: The same, before every Newton iteration of flesh, and every stress solve of a hit.
 
     Raises:
         SolveFailed: A step gave no numbers, or one or a pose did not converge and the settings are strict.
@@ -226,7 +227,7 @@ def advance_step(
     if simulation.built.pieces is not None:
         from .brittle.break_pieces import break_hit_pieces
 
-        break_hit_pieces(simulation, start, step.dt)
+        break_hit_pieces(simulation, start, step.dt, on_progress)
     if simulation.built.levels:
         from .dynamic_refinement.split_criteria import adapt_levels
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,6 @@ from ..mechanics.model import Model
 from ..mechanics.muscle.muscle_term import MuscleTerm
 from ..quasistatic.contact.deep_contacts import DepthsByPair, deep_contacts, may_have_sunk
 from ..quasistatic.fixed_nodes import FixedNodes
-from ..quasistatic.progress import Progress
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.errors import BadInput, SolveFailed
 from ..scene.gravity import gravity_at
@@ -31,9 +29,8 @@ from .flesh.unchanged_pose import (
     store_equilibrium,
 )
 from .simulated_scene import SimulatedScene
+from .solve_progress import OnProgress
 from .step_boundary_conditions import apply_forces, forces_on, potentials_of, surface_potentials_of
-
-OnProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True)

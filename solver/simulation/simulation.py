@@ -15,7 +15,6 @@ from typing import Any
 
 from ..integrators.step_report import StepReport
 from ..mechanics.state import State
-from ..quasistatic.progress import Progress
 from ..runtime.arrays import Floats
 from ..runtime.errors import BadInput
 from ..runtime.threads.thread_count import using_threads
@@ -26,6 +25,7 @@ from .advance_frame import FrameReport, advance_frame, advance_step, begin_frame
 from .assembled_scene import AssembledScene
 from .build import OnStage, build
 from .simulated_scene import SimulatedScene
+from .solve_progress import SolveProgress
 
 Tracks = TrackReader | Mapping[str, Track | tuple[Any, ...]] | None
 
@@ -38,7 +38,7 @@ class FrameCallbacks:
         on_sample: Called `Settings.samples_per_frame` times a frame with the render positions of every body [m], by
             key; the last time at the frame.
         before_step: Called before every step.
-        on_progress: Called before every Newton iteration of flesh that follows a pose, with the frame that it is at.
+        on_progress: Called before every Newton iteration of flesh and every stress solve of a hit, with the frame.
         on_preroll: Called after every frame of the pre-roll with the fraction of it that is done.
         on_preroll_sample: Called with the render positions of every sample from the rest pose to the first frame, both
             included, where these are wanted.
@@ -46,7 +46,7 @@ class FrameCallbacks:
 
     on_sample: Callable[[dict[str, Floats]], None] = lambda positions: None
     before_step: Callable[[], None] = lambda: None
-    on_progress: Callable[[int, Progress], None] = lambda frame, progress: None
+    on_progress: Callable[[int, SolveProgress], None] = lambda frame, progress: None
     on_preroll: Callable[[float], None] = lambda fraction: None
     on_preroll_sample: Callable[[dict[str, Floats]], None] | None = None
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -36,14 +35,13 @@ from .current_model import present_flesh
 from .flesh_equilibrium_interpolation import PoseInterpolation
 from .rigid_body_step import rigid_body_step
 from .simulated_scene import SimulatedScene
+from .solve_progress import OnProgress
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart
 
 # energy of a turn along straight lines over that of motion, from which rotations have to follow
 MAX_TURN_ENERGY_RATIO = 1.0e-3
 MAX_TURN_ENERGY_RATIO_BREAKABLE = 0.1  # the same for bodies that may break: solved again so, a blow strains them less
-
-OnProgress = Callable[[Progress], None]
 
 
 class StepAttempt:

@@ -31,7 +31,8 @@ from ..runtime.errors import SolveFailed
 from .flesh_equilibrium_interpolation import PoseInterpolation
 from .recently_moved_colliders import has_moved_colliders
 from .simulated_scene import SimulatedScene
-from .step_attempt import OnProgress, StepAttempt
+from .solve_progress import OnProgress
+from .step_attempt import StepAttempt
 from .step_boundary_conditions import end_forces
 from .step_interval import MAX_HALVINGS, StepPart
 from .step_verdict import (

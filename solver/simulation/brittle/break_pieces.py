@@ -8,8 +8,11 @@ with the motion that the body had when it touched, and with what the hits gave u
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from ...brittle.crack_progress import CrackProgress
 from ...brittle.hertz_impact import HertzImpact
 from ...brittle.rigid_mass import RigidMotion
 from ...brittle.static_fatigue import rigid_strength_gain
@@ -19,6 +22,7 @@ from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import SolveFailed
 from ..assembled_scene import AssembledScene
 from ..simulated_scene import SimulatedScene
+from ..solve_progress import OnProgress
 from .body_in_pieces import BodyInPieces
 from .broken_piece import BrokenPiece, piece_alone
 from .contact_partners import other_sides
@@ -38,13 +42,14 @@ from .switch_pieces import switch_pieces
 MAX_RESIDUAL = 1.0e-2  # of a load, which the static solve may leave: stress is wrong by about as much
 
 
-def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> None:
+def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float, on_progress: OnProgress) -> None:
     """Breaks what was hit in a step.
 
     Args:
         simulation: At the end of the step, with the contacts of its parts, which are taken out.
         start: Where it began.
         dt: Δt of the whole step [s].
+        on_progress: Called before every stress solve; what it raises goes through.
 
     Raises:
         SolveFailed: The stress under a hit was not found.
@@ -55,7 +60,7 @@ def break_hit_pieces(simulation: SimulatedScene, start: State, dt: float) -> Non
         return
     is_held = held_in_step(simulation)
     contacts, gravity = step_contacts(built.model, parts, is_held), parts[-1].gravity
-    step = BrokenStep(built.model, start, simulation.state, contacts, gravity, dt, is_held)
+    step = BrokenStep(built.model, start, simulation.state, contacts, gravity, dt, is_held, on_progress)
     broken = [each for body in _held_bodies(built, is_held) for each in _break_body_pieces(simulation, step, body)]
     if not broken:
         return
@@ -145,13 +150,18 @@ def _break_piece(
         moves = island_motion(model, start, state, island, x)
         begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
-        breakage = break_into(alone.body, hits, motion, alone, wanted)
+        tell = partial(_tell, step.on_progress, body.name)
+        breakage = break_into(alone.body, hits, motion, alone, wanted, tell)
         if breakage.largest_residual > MAX_RESIDUAL:
             residual = f"{breakage.largest_residual:.1e}"
             raise SolveFailed("brittle-stress-not-found", name=body.name, time=state.time, residual=residual)
         if breakage.crack_area > 0.0:
             return BrokenPiece(body, piece, breakage, island, moves, (R, t), others)
     return None
+
+
+def _tell(on_progress: OnProgress, body: str, stress_solves: int, pieces: int) -> None:
+    on_progress(CrackProgress(body, stress_solves, pieces))
 
 
 def _may_break(body: BodyInPieces, piece: int, impacts: list[HertzImpact]) -> bool:

@@ -25,6 +25,7 @@ from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ..assembled_scene import AssembledScene
 from ..simulated_scene import SimulatedScene
+from ..solve_progress import OnProgress
 from .broken_piece import BrokenPiece
 from .island_motion import IslandMotion, island_motion
 from .step_contacts import StepContacts
@@ -67,6 +68,7 @@ class BrokenStep:
         gravity: g [m/s²], (3,).
         dt: Δt [s].
         is_held: Nodes that something held, (n,).
+        on_progress: Called before every stress solve.
     """
 
     model: Model
@@ -76,6 +78,7 @@ class BrokenStep:
     gravity: Floats
     dt: float
     is_held: Bools
+    on_progress: OnProgress
 
     def held_islands(self) -> set[int]:
         """Returns the islands with nodes that something held."""
