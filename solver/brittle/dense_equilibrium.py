@@ -42,9 +42,9 @@ class DenseEquilibriumSolver:
     factor: Floats
 
     def solve(self, load: Floats) -> Equilibrium:
-        """Returns the displacements under a load f [N], (n, 3), of which rigid motions or held nodes take out their part.
+        """Returns the displacements under a load [N], (n, 3), less what acts on held nodes or on the rigid motions.
 
-        Its `iterations` are 0.
+        It takes no iterations.
         """
         free = np.repeat(~self.is_held, 3)
         f = np.where(free, load.ravel(), 0.0)
@@ -62,6 +62,11 @@ class DenseEquilibriumSolver:
             subtract_projections(self.rigid_motions, values)
 
 
+def second_moments(solid: ElasticSolid) -> Floats:
+    """Returns ∫ λᵢ λⱼ dV of the tets, V (1 + δᵢⱼ) / 20, times what is filled [m³], (m, 4, 4)."""
+    return floats(solid.weight[:, None, None] / 20.0 * (1.0 + np.eye(4)))
+
+
 def dense_equilibrium_solver(solid: ElasticSolid, is_held: Bools) -> DenseEquilibriumSolver | None:
     """Returns a piece, whose tets hang together by faces, ready for loads; None: its tets are too flat for a factor.
 
@@ -71,7 +76,7 @@ def dense_equilibrium_solver(solid: ElasticSolid, is_held: Bools) -> DenseEquili
     """
     mesh, free = solid.mesh, np.flatnonzero(np.repeat(~is_held, 3))
     K = np.zeros((mesh.nodes.size, mesh.nodes.size), order="F")
-    add_stiffness(mesh.tets, mesh.gradients, solid.weight, solid.mu, solid.lam, MIDDLES, K)
+    add_stiffness(mesh.tets, mesh.gradients, second_moments(solid), solid.mu, solid.lam, MIDDLES, K)
     Z = np.zeros((mesh.nodes.size, 0)) if is_held.any() else rigid_motions(mesh.nodes)
     if len(free) < len(K):
         K = np.asfortranarray(K[np.ix_(free, free)])

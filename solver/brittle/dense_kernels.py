@@ -9,17 +9,19 @@ from ..runtime.jit import kernel
 
 
 @kernel()
-def add_stiffness(tets, gradients, weight, mu, lam, middles, K):
-    """Adds K of tets of ten nodes, Σ V / 20 (Σᵢ Gᵢₐ Gᵢᵦᵀ + Sₐ Sᵦᵀ) in Hooke's law, to its lower half, (3 n, 3 n).
+def add_stiffness(tets, gradients, moments, mu, lam, middles, K):
+    """Adds K of tets of ten nodes, Σ ∫ λᵢ λⱼ dV Gᵢₐ Gⱼᵦᵀ in Hooke's law, to its lower half, (3 n, 3 n).
+
+    Gᵢₐ is the gradient of the function of node a at corner i.
 
     Args:
         tets, gradients: See `QuadraticMesh`.
-        weight: V times the share of the moduli that a tet has [m³], (m,).
+        moments: ∫ λᵢ λⱼ dV over the material in each tet [m³], (m, 4, 4).
         mu, lam: Lamé's moduli [Pa].
         middles: `MIDDLES`.
         K: [N/m].
     """
-    G = np.zeros((5, 10, 3))
+    G, weighted = np.zeros((4, 10, 3)), np.empty((4, 10, 3))
     M = np.empty((3, 3))
     for tet in range(len(tets)):
         nodes, g = tets[tet], gradients[tet]
@@ -32,9 +34,13 @@ def add_stiffness(tets, gradients, weight, mu, lam, middles, K):
                     else:
                         G[i, j, r] = -g[j, r]
                         G[i, middles[i, j], r] = 4.0 * g[j, r]
-                for a in range(10):
-                    G[4, a, r] += G[i, a, r]
-        scale = weight[tet] / 20.0
+        for i in range(4):
+            for a in range(10):
+                for r in range(3):
+                    value = 0.0
+                    for j in range(4):
+                        value += moments[tet, i, j] * G[j, a, r]
+                    weighted[i, a, r] = value
         for a in range(10):
             for b in range(10):
                 if nodes[a] < nodes[b]:
@@ -42,9 +48,9 @@ def add_stiffness(tets, gradients, weight, mu, lam, middles, K):
                 for r in range(3):
                     for s in range(3):
                         value = 0.0
-                        for i in range(5):
-                            value += G[i, a, r] * G[i, b, s]
-                        M[r, s] = scale * value
+                        for i in range(4):
+                            value += G[i, a, r] * weighted[i, b, s]
+                        M[r, s] = value
                 trace = mu * (M[0, 0] + M[1, 1] + M[2, 2])
                 row, column = 3 * nodes[a], 3 * nodes[b]
                 for r in range(3):

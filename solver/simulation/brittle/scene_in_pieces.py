@@ -95,10 +95,12 @@ class PiecesOfScene:
         """Returns name and count of pieces of every brittle body, by key, that has as many as it may have."""
         assert self.fine.fracture is not None
         most = {asked.number: asked.most_pieces for asked in self.fine.fracture.bodies}
-        counts = ((body, body.cracked.piece_count - body.dust_count) for body in self.bodies)
-        return {
-            body.key: {"name": body.name, "count": count} for body, count in counts if count >= max(most[body.number], 2)
-        }
+        found = {}
+        for body in self.bodies:
+            count = body.cracked.piece_count - body.dust_count
+            if count >= max(most[body.number], 2):
+                found[body.key] = {"name": body.name, "count": count}
+        return found
 
     def node_positions(self, model: Model, x: Floats) -> Floats:
         """Returns where the nodes of all tets are [m], (k, 3), for those of the scene that takes steps [m], (n, 3)."""
