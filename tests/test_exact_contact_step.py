@@ -119,7 +119,7 @@ def test_sheets_and_tets_have_the_gradient_that_the_potential_says() -> None:
     x0 = model.X + 0.01 * rng.normal(size=model.X.shape)
     state = State(x0, rng.normal(size=model.X.shape), 0.0, {})
     group = nonlinear_bodies(model, workspace).euler
-    potential = IncrementalPotential(model, state, 0.01, workspace, AppliedForces(NO_GRAVITY), OtherBodies(group))
+    potential = IncrementalPotential(model, state, 0.01, workspace, AppliedForces(NO_GRAVITY), OtherBodies((group,)))
     alone = IncrementalPotential(model, state, 0.01, workspace, AppliedForces(NO_GRAVITY))
     x = x0 + 0.01 * rng.normal(size=x0.shape)
     assert potential.value(x) > alone.value(x)  # which sees no sheet

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fixtures.exact_contact_scenes import ExactRun, plate
+from fixtures.posed_figures import CELL, figure
 from fixtures.tet_meshes import bar
 from harness.creature_mesh import creature_tets
 from sinew.solver.integrators.exact_contact.bound_surfaces import PrescribedMotion
@@ -169,27 +170,7 @@ def test_an_arch_stands_by_friction(reach) -> None:
     reach("Contact", "exact: how far a stone of it sank", f"{1e3 * sunk:.0f} mm", "20 mm", sunk < 0.02)
 
 
-FIGURE = {  # boxes of cells of 4 cm, from one corner to another
-    "torso": ((-2, -1, 0), (2, 1, 6)),
-    "head": ((-1, -1, 6), (1, 1, 8)),
-    "left arm": ((-7, -1, 4), (-2, 1, 6)),
-    "right arm": ((2, -1, 4), (7, 1, 6)),
-    "left leg": ((-2, -1, -5), (-1, 1, 0)),
-    "right leg": ((1, -1, -5), (2, 1, 0)),
-}
-CELL = 0.04
 CREATURE_SCALE = 0.4
-
-
-def figure() -> tuple[Floats, Indices]:
-    """Returns nodes and tets of a body with a head, arms and legs, on a lattice."""
-    cells = (14, 2, 13)
-    nodes, tets = bar(cells, tuple(CELL * count for count in cells))
-    nodes = nodes + CELL * np.array([-7.0, -1.0, -5.0])
-    centre = nodes[tets].mean(axis=1) / CELL
-    inside = [((centre > low) & (centre < high)).all(axis=1) for low, high in FIGURE.values()]
-    used, numbered = np.unique(tets[np.any(inside, axis=0)], return_inverse=True)
-    return nodes[used], numbered.reshape(-1, 4).astype(np.int32)
 
 
 def funnel(around: int = 24) -> tuple[Floats, Indices]:

@@ -151,6 +151,8 @@ def begin_frame(simulation: SimulatedScene, on_progress: OnProgress = lambda pro
     """
     started, settings = clock.perf_counter(), simulation.scene.settings
     frame, begin = settings.frame_start - settings.preroll, settings.start_time
+    if simulation.built.posed_bodies:
+        return _frame_report(simulation, [_pose_flesh_in_steps(simulation, begin, begin)], [], started)
     return _frame_report(simulation, [], _equilibrate_flesh(simulation, frame, begin, begin, on_progress), started)
 
 
@@ -173,6 +175,14 @@ def _equilibrate_flesh(
     if simulation.scene.settings.strict and not report.converged:
         raise SolveFailed("pose-not-converged", frame=frame, residual=report.residual)
     return [report]
+
+
+def _pose_flesh_in_steps(simulation: SimulatedScene, begin: float, end: float) -> StepReport:
+    """Brings flesh to rest that follows a pose and takes steps, while everything else stays where it is."""
+    from .exact_contact.exact_step import pose_flesh
+
+    assert simulation.built.exact_contact is not None
+    return pose_flesh(simulation, simulation.built.exact_contact, begin, end)
 
 
 def _frame_report(
@@ -213,6 +223,8 @@ def advance_step(
     """
     step = simulation.feature_step(begin, end)
     if step.speed < MIN_SPEED:
+        if simulation.built.posed_bodies:
+            return _pose_flesh_in_steps(simulation, begin, end)
         simulation.state.time = end
         return StepReport(iterations=0, residual=0.0, converged=True, solves=0)
     for feature in simulation.built.features:

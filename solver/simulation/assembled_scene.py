@@ -190,6 +190,11 @@ class AssembledScene:
         return tuple(number for feature in self.features for number in feature.resting_bodies)
 
     @property
+    def posed_bodies(self) -> tuple[int, ...]:
+        """Numbers of the bodies that follow a pose and take steps without inertia, as Exact contact has them."""
+        return self.flesh.dynamic.posed_bodies if self.flesh is not None and self.flesh.dynamic is not None else ()
+
+    @property
     def pins(self) -> tuple[BodyPins, ...]:
         """The pins of all bodies."""
         return tuple(force for force in self.forces if isinstance(force, BodyPins))

@@ -197,7 +197,7 @@ def _pose_conditions(
     holding = PointForces.concatenate(springs, *(each.spring_points() for each in links))
     loose = flesh.pieces.unconstrained_nodes(model, fixed, holding)
     if len(loose):
-        raise _loose_problem(simulation, flesh.part.nodes[loose], time)
+        raise loose_problem(simulation, flesh.part.nodes[loose], time)
     load = (model.mass * model.gravity_scale)[:, None] * gravity_at(scene, tracks, time)
     limits = tuple(each.of_tets(flesh.part.tets, model) for each in potentials_of(forces, step))
     at = contact.at if contact else None
@@ -217,7 +217,7 @@ def _springs_in_part(flesh: FleshPart, springs: PointForces) -> PointForces:
     return springs
 
 
-def _loose_problem(simulation: SimulatedScene, nodes: Indices, time: float) -> BadInput | SolveFailed:
+def loose_problem(simulation: SimulatedScene, nodes: Indices, time: float) -> BadInput | SolveFailed:
     """Returns the error about nodes of all bodies, (k,), which are a piece of flesh that nothing holds."""
     scene, bodies = simulation.scene, simulation.built.bodies
     number = next(n for n, b in enumerate(bodies) if b.range.nodes.start <= nodes[0] < b.range.nodes.stop)

@@ -80,8 +80,11 @@ def boundary_conditions(
     built, state = simulation.built, simulation.state
     is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
     step = ForceStep(model, state, simulation.tracks, part.begin, part.end, part.speed)
-    forces = acting_forces(simulation)
-    points = apply_forces(forces, step, is_fixed, target)
+    acting = [(acting_forces(simulation), step)]
+    if built.posed_bodies:
+        others = [number for number in range(len(built.bodies)) if number not in built.posed_bodies]
+        acting = [(forces_on(built.forces, others), step), _posed_forces(simulation, model, part.end)]
+    points = PointForces.concatenate(*(apply_forces(*each, is_fixed, target) for each in acting))
     if built.flesh and built.flesh.quasistatic:
         nodes = built.flesh.quasistatic.part.nodes
         is_fixed[nodes] = True
@@ -90,10 +93,25 @@ def boundary_conditions(
         is_fixed if is_fixed.any() else None,
         target,
         points,
-        potentials_of(forces, step),
-        surface_potentials_of(forces, step),
-        next((found for force in forces if (found := force.joint_step(step)) is not None), None),
+        tuple(found for each in acting for found in potentials_of(*each)),
+        tuple(found for each in acting for found in surface_potentials_of(*each)),
+        next((found for force in acting[0][0] if (found := force.joint_step(step)) is not None), None),
     )
+
+
+def posed_conditions(simulation: SimulatedScene, model: Model, time: float) -> BoundaryConditions:
+    """Returns what holds and pulls bodies at a time [s] that follow a pose and take steps."""
+    is_fixed, target = np.zeros(model.node_count, bool), np.zeros((model.node_count, 3))
+    acting = _posed_forces(simulation, model, time)
+    points = apply_forces(*acting, is_fixed, target)
+    return BoundaryConditions(is_fixed, target, points, potentials_of(*acting), surface_potentials_of(*acting))
+
+
+def _posed_forces(simulation: SimulatedScene, model: Model, time: float) -> tuple[list[Force], ForceStep]:
+    """Returns what acts on bodies that follow a pose and take steps, and the step that it is asked for."""
+    built = simulation.built
+    forces = forces_on([force for force in built.forces if force.affects_quasistatic], built.posed_bodies)
+    return forces, ForceStep(model, simulation.state, simulation.tracks, time, time, is_static=True)
 
 
 def begin_forces(simulation: SimulatedScene, model: Model, part: StepPart) -> None:

@@ -72,10 +72,12 @@ def all_scenes() -> Iterator[Scene]:
 
 
 def _exact_scene() -> Scene:
-    """Returns two bodies beside each other that Exact contact keeps apart, one of which rests on colliders."""
+    """Returns two bodies on each other that Exact contact keeps apart, and flesh beside them that follows a pose."""
     bodies = [_body(number, f"exact {number}", collision=Collision(self_contact=True)) for number in range(2)]
     near = bodies[0].vertices + [0.0, 0.0, 1.0 + HEIGHT]
     bodies[1] = dataclasses.replace(bodies[1], vertices=near)
+    soft = NEARLY_INCOMPRESSIBLE_MATERIAL
+    bodies.append(_pinned(_body(2, "exact flesh", fill="given", is_grid=True, flesh=Flesh(), material=soft)))
     scene = _scene(bodies, (PLANE, _mesh_collider(1)))
     return dataclasses.replace(scene, settings=dataclasses.replace(scene.settings, contact=EXACT_CONTACT))
 

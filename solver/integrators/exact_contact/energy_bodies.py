@@ -12,6 +12,7 @@ Source: Lan et al. (2022).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +26,8 @@ from ..dynamic_flesh_forces import FleshGroup
 STRAIN_PER_STEP = 1.0e-4
 
 
-def energy_bodies(model: Model, dt: float) -> FleshGroup | None:
-    """Returns the sheets and rigid bodies of a model; None: it has none.
+def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
+    """Returns the sheets and rigid bodies of a model as a group; none: it has none.
 
     Args:
         model: The bodies.
@@ -37,7 +38,7 @@ def energy_bodies(model: Model, dt: float) -> FleshGroup | None:
     rigid = {int(np.searchsorted(starts, core.nodes[0], side="right")) - 1 for core in cores}
     own = sorted(rigid.union(number for number, method in enumerate(model.methods) if method.name == GREEN))
     if not own:
-        return None
+        return ()
     part = make_submodel(model, own)
     law = hyperelastic(part.model, "stvk", None)
     mu, lam = law.mu.copy(), law.lam.copy()
@@ -46,14 +47,17 @@ def energy_bodies(model: Model, dt: float) -> FleshGroup | None:
         inertia = float((model.mass[core.nodes, None] * (nodes - nodes.mean(axis=0)) ** 2).sum())
         mu[tets] = inertia / (STRAIN_PER_STEP * dt * dt * part.model.volume[tets])
         lam[tets] = 0.0
-    return FleshGroup(part, replace(law, mu=mu, lam=lam), tuple(model.bodies[number].key for number in own))
+    return (FleshGroup(part, replace(law, mu=mu, lam=lam), tuple(model.bodies[number].key for number in own)),)
 
 
-def without_cores(model: Model) -> Model:
-    """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass."""
-    if not model.cores:
+def without_cores(model: Model, posed: Sequence[int] = ()) -> Model:
+    """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass.
+
+    Bodies of some numbers, which follow a pose, have no damping either.
+    """
+    if not (model.cores or posed):
         return model
     damping = model.stiffness_damping.copy()
-    for core in model.cores:
-        damping[core.tets] = 0.0
+    for tets in (*(core.tets for core in model.cores), *(model.bodies[number].tets for number in posed)):
+        damping[tets] = 0.0
     return replace(model, cores=(), stiffness_damping=damping)

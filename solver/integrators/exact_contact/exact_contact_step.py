@@ -53,6 +53,7 @@ MAX_HALVINGS = 40  # of a direction, until the potential falls
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
 NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, where it is next to nothing
 LINEAR_TOLERANCE = 1.0e-2  # relative residual of the linear solves: the next iteration makes up for the rest
+LINEAR_TOLERANCE_OF_POSES = 1.0e-4  # the same where no inertia holds soft directions
 NORM_FLOOR = 1.0e-300
 WAITING_SHARE = 0.02  # of the gap: colliders wait while surfaces are closer
 MARGIN_SHARE = 1.0  # of the gap: how far vertices may leave the paths of a search until pairs are picked out anew
@@ -276,14 +277,13 @@ class ExactContactStep:
         hessian = np.concatenate([*(part.hessian for part in parts), links.hessian])
         tets = np.concatenate([self.surfaces.tet[stencils], links.tets])
         weights = np.concatenate([self.surfaces.weights[stencils], links.weights])
-        blocks = stencil_blocks(model.pattern, values, model.tets, tets, workspace.pair_patterns)
+        blocks = stencil_blocks(self.potential.pattern, values, model.tets, tets, workspace.pair_patterns)
         matrix = blocks.pattern, blocks.values
         add_stencil_hessians(
             dt * dt, tets, weights, hessian, blocks.place, model.tets, matrix[0].corner_block, blocks.added, matrix[1]
         )
         add_stencil_gradients(dt * dt, tets, weights, slopes, model.tets, gradient)
-        d = np.zeros_like(self.x)
-        is_free = ~self.motion.is_fixed
+        d, is_free = np.zeros_like(self.x), ~self.motion.is_fixed
         if self._moves_prescribed:
             d[self.motion.is_fixed] = (self.motion.target - self.x)[self.motion.is_fixed]
         system = LinearSystem(
@@ -295,7 +295,7 @@ class ExactContactStep:
             x=self.x,
             X=model.X,
             is_unsymmetric=None,
-            tolerance=LINEAR_TOLERANCE,
+            tolerance=LINEAR_TOLERANCE_OF_POSES if self.potential.has_posed_bodies else LINEAR_TOLERANCE,
             norm_floor=np.full(model.pattern.island_count, NORM_FLOOR, np.float64),
             initial_direction=None,
         )

@@ -5,9 +5,12 @@
 
 with the free motion x̂ − x0, which is Δt v0 but for rigid bodies (`free_motion.py`), the damping C at the start of the
 step, forces f and stiffness K_p of springs at points, and the energy E of corotated tets, of those beyond their stretch
-limit, of triangles and hinges of sheets, of rigid bodies, attachments and joints. Its Hessian is taken as B + Δt² (R K
-Rᵀ + the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian of stretch
-limits, whose energy is convex, and those of hinges, rigid bodies and links, made semidefinite one by one.
+limit, of triangles and hinges of sheets, of rigid bodies, flesh, attachments and joints. Its Hessian is taken as
+B + Δt² (R K Rᵀ + the semidefinite part of how forces turn), which is positive definite. Beside it are the whole Hessian
+of stretch limits, whose energy is convex, and those of flesh, hinges, rigid bodies and links, each made semidefinite.
+
+Flesh that follows a pose is at rest at the end of every step: it has neither mass nor damping in B and no motion x̂, but
+its weight.
 
 Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 """
@@ -31,13 +34,13 @@ from ...mechanics.elements.strain_energy import stored_energy
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mechanics.stretch_limit.limit_potential import LimitPotential
-from ...runtime.arrays import Floats, floats
-from ..dynamic_flesh_forces import FleshEvaluator, FleshGroup
-from ..newton.two_ring_tangent import body_slices
+from ...runtime.arrays import Bools, Floats, floats
+from ..dynamic_flesh_forces import FleshGroup
 from ..solver_context import StepWorkspace
 from ..system.block_ops import block_matrix_product
 from ..system.external_blocks import add_point_blocks
 from ..system.step_matrix import compute_element_records, diagonal_mass
+from .energy_groups import EnergyGroups
 from .free_motion import FreeMotion
 from .joint_potential import JointPotential, joined_stencils
 from .link_stencils import link_energy, link_stencils, links_at
@@ -47,12 +50,14 @@ class OtherBodies(NamedTuple):
     """Bodies that are not corotated or do not go straight on.
 
     Attributes:
-        group: The former; None: there are none.
+        groups: The former.
         free: The motion of all bodies if nothing pulls; None: all go straight on.
+        is_posed: Which nodes are of flesh that follows a pose, (n,); None: none.
     """
 
-    group: FleshGroup | None = None
+    groups: tuple[FleshGroup, ...] = ()
     free: FreeMotion | None = None
+    is_posed: Bools | None = None
 
 
 class AppliedForces(NamedTuple):
@@ -84,6 +89,8 @@ class IncrementalPotential:
         model: The bodies.
         x0: Nodes at the start [m], (n, 3).
         dt: Δt [s].
+        has_posed_bodies: Whether some bodies follow a pose.
+        pattern: Of the last Hessian.
         link_stencils: What links between bodies, and joints, do at the last nodes that derivatives were asked for at.
         free: The motion if nothing pulls; None: all go straight on.
         fall: What gravity adds to it [m], (n, 3).
@@ -109,8 +116,8 @@ class IncrementalPotential:
             others: Which are not corotated or do not go straight on.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
-        self._limits, self._group, self._joints = forces.limits, others.group, forces.joints
-        self._evaluator = FleshEvaluator(others.group, model, workspace) if others.group is not None else None
+        self._limits, self._joints, self.pattern = forces.limits, forces.joints, model.pattern
+        self._groups = EnergyGroups(others.groups, model, workspace)
         self._no_mass = np.zeros(model.node_count)
         self._constant = np.empty((model.pattern.block_count, 9))
         self._force = np.empty((model.node_count, 3))
@@ -118,8 +125,11 @@ class IncrementalPotential:
         self._value, self._recorded_at = 0.0, np.zeros((0, 3))
         self._element_records = np.empty_like(workspace.element_records(model))
         records = self._records(self.x0)
-        assemble(0.0, dt, diagonal_mass(model, dt), model.pattern, records, self._constant, self._force)
-        self._add_damping()
+        is_posed = np.zeros(model.node_count, bool) if others.is_posed is None else others.is_posed
+        self.has_posed_bodies = bool(is_posed.any())
+        inertia = np.where(is_posed, 0.0, diagonal_mass(model, dt))
+        assemble(0.0, dt, inertia, model.pattern, records, self._constant, self._force)
+        self._groups.add_damping(self.x0, dt, self._constant)
         fall = dt * dt * model.gravity_scale[:, None] * forces.gravity
         impulse = np.zeros((model.node_count, 3))
         if forces.points is not None and len(forces.points):
@@ -127,7 +137,7 @@ class IncrementalPotential:
         self.free, self.fall = others.free, fall
         self._attachments, self.link_stencils = forces.attachments, link_stencils(LinearForces())
         way = dt * floats(state.v) if others.free is None else others.free.way
-        self.free_fall = way + fall
+        self.free_fall = np.where(is_posed[:, None], fall, way + fall)
         self._pull = model.mass[:, None] * self.free_fall + dt * impulse
 
     @property
@@ -158,14 +168,14 @@ class IncrementalPotential:
         inertia = 0.5 * float((d * block_matrix_product(self.model.pattern, self._constant, d)).sum())
         elastic = float(stored_energy(self.model, x, self._records(x)).sum())
         elastic += sum(float(limit.forces_at(x)[0].sum()) for limit in self._limits)
-        if self._evaluator is not None and self._group is not None:
-            elastic += float(self._evaluator.energies(floats(x[self._group.part.nodes])).sum())
+        elastic += self._groups.energy(x)
         return inertia - float((d * self._pull).sum()) + self.dt**2 * elastic
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
-        """Returns gradient [N s²], (n, 3), and blocks of the Hessian [N s²/m], (b, 9), at nodes [m], (n, 3).
+        """Returns gradient [N s²], (n, 3), and blocks of the Hessian [N s²/m], (b', 9), at nodes [m], (n, 3).
 
-        The blocks are those of the workspace. Links between bodies and joints are not in them, but in `link_stencils`.
+        The blocks are in `pattern` and, where this is the model's, those of the workspace. Links between bodies and
+        joints are not in them, but in `link_stencils`.
         """
         pattern, values, force = self.model.pattern, self.workspace.values, self.workspace.force
         records, dt2 = self._records(x), self.dt**2
@@ -180,7 +190,7 @@ class IncrementalPotential:
                 tets, corner_block = self.model.tets, pattern.corner_block
                 add_tet_terms(self.dt, found.tet, found.stiffness, found.force, tets, corner_block, values, impulse)
                 gradient -= self.dt * impulse
-        self._add_group(x, gradient, values)
+        self._groups.add_derivatives(x, self.dt, gradient, values)
         links, impulse = links_at(self._attachments, x), np.zeros_like(gradient)
         if len(links.points):
             add_point_blocks(self.model, links.points, self.dt, values, impulse)
@@ -188,29 +198,12 @@ class IncrementalPotential:
         self.link_stencils = link_stencils(links)
         if self._joints is not None:
             self.link_stencils = joined_stencils(self.link_stencils, self._joints.stencils(x))
+        self.pattern, values = self._groups.widened(self.dt, values)
         return gradient, values
 
     def settle_joints(self, x: Floats) -> bool:
         """Lets joints take what they push with at nodes [m], (n, 3), as loads; returns whether that changes little."""
         return self._joints is None or self._joints.settle(x)
-
-    def _add_group(self, x: Floats, gradient: Floats, values: Floats) -> None:
-        """Adds what bodies do that are not corotated to a gradient, (n, 3), and blocks, (b, 9)."""
-        if self._evaluator is None or self._group is None:
-            return
-        self._evaluator.evaluate(floats(x[self._group.part.nodes]))
-        for whole, own in body_slices(self._group, self.model):
-            values[whole[1]] += self.dt**2 * self._evaluator.tangent[own[1]]
-            gradient[whole[0]] -= self.dt**2 * self._evaluator.force[own[0]]
-
-    def _add_damping(self) -> None:
-        """Adds the damping of these bodies where the step begins."""
-        if self._evaluator is None or self._group is None:
-            return
-        damping = np.zeros_like(self._evaluator.tangent)
-        self._evaluator.damping(floats(self.x0[self._group.part.nodes]), damping)
-        for whole, own in body_slices(self._group, self.model):
-            self._constant[whole[1]] += self.dt * damping[own[1]]
 
     def _records(self, x: Floats) -> Floats:
         """Returns the records of tets, of those that are not corotated as of a tet that nothing strains.
@@ -221,12 +214,12 @@ class IncrementalPotential:
         if np.array_equal(x, self._recorded_at):
             return records
         self._recorded_at = x.copy()
-        if self._group is None:
+        if not len(self._groups):
             return compute_element_records(model, x, None, records)
-        own = self._group.part.tets
+        own = self._groups.tets
         records[own] = 0.0
         records[own, ROTATED_GRADIENTS : ROTATED_GRADIENTS + 12] = UNIT_GRADIENTS  # of no flat tet
-        for number in set(range(len(model.bodies))).difference(self._group.part.bodies):
+        for number in set(range(len(model.bodies))).difference(self._groups.bodies):
             write_records(model, number, x, records)
             if len(model.pressure_modulus):
                 add_pressure(model, x, model.bodies[number].tets, records)

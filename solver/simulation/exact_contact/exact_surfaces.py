@@ -60,7 +60,7 @@ class ExactSurfaces:
         colliders, deforming: The colliders.
         local: Vertices of colliders that do not deform, in their rigid space [m], (v, 3).
         first_excluded: What is not kept apart at first, as it intersects itself at rest.
-        energy_bodies: Bodies whose tets are not corotated; None: there are none.
+        energy_bodies: Sheets and rigid bodies, whose tets are not corotated.
         dt: Δt of a step [s], which the stiffness of rigid bodies goes by.
         key: Of each vertex, which stays when bodies break, (v,).
         fragments: Of bodies that may break; None: none may.
@@ -75,7 +75,7 @@ class ExactSurfaces:
     deforming: tuple[DeformingCollider, ...]
     local: Floats
     first_excluded: ExcludedFeatures = field(default_factory=ExcludedFeatures)
-    energy_bodies: FleshGroup | None = None
+    energy_bodies: tuple[FleshGroup, ...] = ()
     dt: float = 0.0
     key: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
     fragments: FragmentSurfaces | None = None
@@ -286,11 +286,16 @@ def _may_touch(scene: Scene, others: Sequence[AnyCollider]) -> Bools:
     may_touch = np.ones((len(keys), len(keys)), bool)
     may_touch[len(bodies) :, len(bodies) :] = False
     for number, body in enumerate(bodies):
-        may_touch[number, number] = body.collision.self_contact
+        may_touch[number, number] = _touches_itself(body)
     for pair in scene.ignored_pairs:
         one, other = (keys.index(key) for key in pair)
         may_touch[one, other] = may_touch[other, one] = False
     return may_touch
+
+
+def _touches_itself(body: Body) -> bool:
+    """Returns whether a body is kept out of itself; flesh that follows a pose has a switch of its own."""
+    return body.flesh.self_contact if body.flesh is not None and body.follows_pose else body.collision.self_contact
 
 
 def _friction(scene: Scene, others: Sequence[AnyCollider]) -> Floats:
@@ -307,7 +312,7 @@ def _gap(scene: Scene, meshes: Sequence[TetMesh]) -> float:
     """Returns the distance below which surfaces are pushed apart [m]."""
     gap = GAP_SHARE * min(mesh.report.tet_size for mesh in meshes)
     for body in scene.bodies:
-        if body.collision.self_contact and body.fracture is None:  # pieces keep the distance that they begin with
+        if _touches_itself(body) and body.fracture is None:  # pieces keep the distance that they begin with
             corners = body.vertices[body.triangles]
             edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).ravel()
             ends = body.vertices[indices(body.sheet.strands, -1, 2)]

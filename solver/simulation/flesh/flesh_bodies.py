@@ -2,6 +2,7 @@
 """The bodies that are flesh: the quasistatic and the dynamic ones as models of their own, and what they are made of.
 
 Bodies whose formulation is Green's or the hybrid one move as dynamic flesh does, without being asked to be flesh.
+With Exact contact flesh that follows a pose takes steps, too, without inertia: it is part of the dynamic one then.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from ...mechanics.model import Model
 from ...mechanics.submodel import Submodel, make_submodel
 from ...quasistatic.contact import FleshContact
 from ...runtime.arrays import Floats, Indices, floats
-from ...scene.flesh import DYNAMIC, QUASISTATIC, Flesh
+from ...scene.flesh import DYNAMIC, FLESH_MOTIONS, QUASISTATIC, Flesh
 from ...scene.formulation import NEWTON_FORMULATIONS
 from ...scene.muscle import FULL_MODEL
-from ...scene.scene import Body, Scene
+from ...scene.scene import EXACT_CONTACT, Body, Scene
 from .unconstrained_parts import ConnectedPieces
 
 NONE = np.zeros(0)
 VOLUME_LAW = "neo-hookean"  # without a shear modulus κ/2 ln²J, the volume term of S07, A.2.4
 # S07's constant stress brings bodies back from any tangle; a step of time needs an energy for every F
-EXTENSION_BY_MOTION = {QUASISTATIC: "constant", DYNAMIC: "smooth"}
+POSE_EXTENSION, STEP_EXTENSION = "constant", "smooth"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,12 @@ class FleshPart:
         """These bodies alone, in the rest shapes that they were built with."""
         return self.part.model
 
+    @property
+    def posed_bodies(self) -> tuple[int, ...]:
+        """Numbers in the whole model of its bodies that follow a pose, and have no inertia."""
+        asked = zip(self.part.bodies, self.settings, strict=True)
+        return tuple(number for number, flesh in asked if flesh.motion == QUASISTATIC)
+
     @functools.cached_property
     def pieces(self) -> ConnectedPieces:
         """Which of their nodes hang together."""
@@ -83,7 +90,7 @@ class FleshPart:
         rows: dict[str, Any] = {name: floats(getattr(whole, name)[self.part.tets]) for name in names}
         rows |= {name: floats(getattr(whole, name)[self.part.nodes]) for name in ("mass", "mass_damping")}
         model = replace(self.part.model, **rows)
-        law = _law_of(model, self.settings, self.averages)
+        law = _law_of(model, self.settings, self.averages, takes_steps=bool(self.schemes))
         part = replace(self, part=replace(self.part, model=model), law=law)
         return part.with_pressure(pressure_modulus) if self.schemes else part
 
@@ -103,7 +110,7 @@ class FleshBodies:
 
     Attributes:
         quasistatic: The bodies that are at rest in every sample; None where there are none.
-        dynamic: Those that have inertia; None where there are none.
+        dynamic: Those that take steps; None where there are none.
         dynamics: The latter as `integrators.integrator_choice` takes them, whose law is that of what it looks at in
             every solve.
     """
@@ -160,9 +167,11 @@ def make_flesh(scene: Scene, model: Model, pressure_modulus: Floats = NONE) -> F
     """
     if all(_flesh_settings(body) is None for body in scene.bodies) and not hierarchical_numbers(model):
         return None
-    moving = _flesh_part(scene, model, DYNAMIC)
+    is_exact = scene.settings.contact == EXACT_CONTACT
+    moving = _flesh_part(scene, model, FLESH_MOTIONS if is_exact else (DYNAMIC,), takes_steps=True)
     moving = moving and moving.with_pressure(pressure_modulus)
-    return _flesh_bodies(model, _flesh_part(scene, model, QUASISTATIC), moving)
+    still = None if is_exact else _flesh_part(scene, model, (QUASISTATIC,), takes_steps=False)
+    return _flesh_bodies(model, still, moving)
 
 
 def _flesh_bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPart | None) -> FleshBodies:
@@ -177,9 +186,9 @@ def _flesh_bodies(model: Model, quasistatic: FleshPart | None, dynamic: FleshPar
     return FleshBodies(quasistatic, dynamic, stepping)
 
 
-def _flesh_part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
+def _flesh_part(scene: Scene, model: Model, motions: Sequence[str], *, takes_steps: bool) -> FleshPart | None:
     wanted = [(number, body, _flesh_settings(body)) for number, body in enumerate(scene.bodies)]
-    own = [(number, body, flesh) for number, body, flesh in wanted if flesh is not None and flesh.motion == motion]
+    own = [(number, body, flesh) for number, body, flesh in wanted if flesh is not None and flesh.motion in motions]
     if not own:
         return None
     part = make_submodel(model, [number for number, _, _ in own])
@@ -187,18 +196,19 @@ def _flesh_part(scene: Scene, model: Model, motion: str) -> FleshPart | None:
     averages = tuple(body.flesh is not None for _, body, _ in own)
     return FleshPart(
         part,
-        _law_of(part.model, settings, averages),
+        _law_of(part.model, settings, averages, takes_steps=takes_steps),
         settings,
-        schemes=tuple(_integration_scheme(body) for _, body, _ in own) if motion == DYNAMIC else (),
+        schemes=tuple(_integration_scheme(body) for _, body, _ in own) if takes_steps else (),
         names=tuple(body.name for _, body, _ in own),
         averages=averages,
     )
 
 
-def _law_of(model: Model, settings: Sequence[Flesh], averages: Sequence[bool]) -> Hyperelastic:
-    """Returns what the tets of a model of flesh of one motion are made of."""
+def _law_of(model: Model, settings: Sequence[Flesh], averages: Sequence[bool], *, takes_steps: bool) -> Hyperelastic:
+    """Returns what the tets of a model of flesh are made of that takes steps, or comes to rest in poses."""
     laws = [flesh.law for flesh in settings]
-    extension = EXTENSION_BY_MOTION[settings[0].motion] if any(law in EXTENDED_LAWS for law in laws) else None
+    wanted = STEP_EXTENSION if takes_steps else POSE_EXTENSION
+    extension = wanted if any(law in EXTENDED_LAWS for law in laws) else None
     return hyperelastic(model, laws, extension, average=averages)
 
 
