@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.rigid_bodies import momenta, rigid_box
 from fixtures.scenes import Run, block
-from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_cores
+from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_rigid_bodies
 from sinew.solver.integrators.exact_contact.incremental_potential import (
     AppliedForces,
     IncrementalPotential,
@@ -62,7 +62,7 @@ def test_links_have_the_gradient_that_the_potential_says(tmp_path) -> None:
     part = StepPart(state.time, state.time + 0.01, 1.0)
     links = boundary_conditions(run.simulation, model, part, None).surface_potentials
     others, none = OtherBodies(energy_bodies(model, 0.01)), np.zeros(3)
-    workspace, free = SolverContext().workspace(model), without_cores(model)
+    workspace, free = SolverContext().workspace(model), without_rigid_bodies(model)
     potential = IncrementalPotential(free, state, 0.01, workspace, AppliedForces(none, attachments=links), others)
     alone = IncrementalPotential(
         free, State(state.x.copy(), state.v.copy(), 0.0, {}), 0.01, workspace, AppliedForces(none), others

@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.exact_checks import advance_and_count
 from fixtures.joints import Z_ALONG_Y, hanging_rod, joint_frame, joint_gaps, jointed_run, loaded_chain
-from fixtures.rigid_bodies import FLOOR, centres, momenta, rigid_box
+from fixtures.rigid_bodies import FLOOR, centres, energy, momenta, rigid_box
 from fixtures.scenes import Run, rotation
 from sinew.solver.constraints.joints.joint_force import Joints
 from sinew.solver.constraints.joints.joint_frames import coordinates
@@ -71,14 +71,16 @@ def test_the_energy_of_joints_has_the_gradient_that_it_says(tmp_path: Path, kind
 @pytest.mark.parametrize("kind", JOINT_KINDS)
 def test_momenta_of_two_bodies_stay_and_what_is_held_holds(tmp_path: Path, kind: str) -> None:
     run = jointed_run(tmp_path, *free_pair(kind, **motor_of(kind)), gravity=WEIGHTLESS, fps=48.0, **EXACT)
-    rows, before = joints_of(run).rows, momenta(run)
+    rows, before, had_energy = joints_of(run).rows, momenta(run), energy(run, 0.0)
     for _ in range(10):
         run.advance()
         q = values_of(run)
         assert (q <= rows.upper + 2e-6).all() and (q >= rows.lower - 2e-6).all()
     had, has = before[0], momenta(run)[0]
     assert np.abs(has - had).max() < 1e-9 * np.abs(had).max()
-    assert np.abs(momenta(run)[1] - before[1]).max() < 0.03 * np.abs(before[1]).max()
+    # 3.3e-4 was seen of the slider, 1.4e-5 of all others; 2.9 % before spin that forces at the end take was given back
+    assert np.abs(momenta(run)[1] - before[1]).max() < 1e-3 * np.abs(before[1]).max()
+    assert energy(run, 0.0) < 1.001 * had_energy or kind == MOTOR_JOINT
     assert not any(report.unsettled for report in run.reports)
 
 

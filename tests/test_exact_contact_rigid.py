@@ -12,7 +12,7 @@ from fixtures.exact_checks import advance_and_count
 from fixtures.hybrid_scenes import cloth
 from fixtures.rigid_bodies import FLOOR, centres, distortion, energy, momenta, rigid_box, run_of
 from fixtures.scenes import Run, block, rotation
-from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_cores
+from sinew.solver.integrators.exact_contact.energy_bodies import energy_bodies, without_rigid_bodies
 from sinew.solver.integrators.exact_contact.free_motion import free_motion
 from sinew.solver.integrators.exact_contact.incremental_potential import (
     AppliedForces,
@@ -40,7 +40,7 @@ def two_boxes(folder) -> Run:
 @pytest.mark.slow
 def test_the_potential_of_a_rigid_body_has_the_gradient_that_it_says(tmp_path) -> None:
     model = two_boxes(tmp_path).built.model
-    rng, free, workspace = np.random.default_rng(0), without_cores(model), SolverContext().workspace(model)
+    rng, free, workspace = np.random.default_rng(0), without_rigid_bodies(model), SolverContext().workspace(model)
     state = State(model.X @ np.asarray(rotation((1.0, 2.0, 3.0), 0.7)).T, rng.normal(size=model.X.shape), 0.0, {})
     motion = free_motion(model, state, None, 0.01)
     group = energy_bodies(model, 0.01)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Exact contact can simulate: Soft Bodies of the default formulation, flesh, sheets, rigid bodies, colliders."""
+"""What Exact contact can simulate: Soft Bodies of the default formulation, flesh, sheets, rigid bodies, colliders.
+
+Rigid cores are looked at once they are found (`solver/simulation/exact_contact/exact_cores.py`).
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,6 @@ def check_exact_contact(scene: Scene) -> None:
 
 def _unsupported_features(body: Body) -> Iterator[str]:
     """Yields what a body is or has that Exact contact does not know."""
-    if body.core is not None:
-        yield "a rigid core"
     if body.surface_detail is not None:
         yield "Surface Detail"
     if body.wrap_vertices:

@@ -130,9 +130,11 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         bound_attachment=bound_attachment,
     )
     if scene.settings.contact == EXACT_CONTACT:
+        from .exact_contact.exact_cores import check_free_cores
         from .exact_contact.exact_start import begin_exact_contact
         from .exact_contact.exact_surfaces import make_exact_surfaces
 
+        check_free_cores(built)
         breaks = built.feature(Fracture)
         pieces = breaks.surfaces if breaks is not None else None
         exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points, pieces)

@@ -31,6 +31,12 @@ class CoreBody:
     lever_arms: Floats
     inertia: Floats
 
+    def moved(self, x: Floats) -> CoreBody:
+        """Returns the core where the nodes of its model are at x [m], (n, 3)."""
+        own = x[self.core.nodes]
+        centre = mass_mean(self.mass, own)
+        return CoreBody(self.core, self.mass, centre, own - centre, inertia_of(self.mass, own - centre))
+
     def motion(self, v: Floats) -> tuple[Floats, Floats]:
         """Returns V [m/s] and ω [rad/s] of the rigid motion with the momenta of its nodes' velocities v, (k, 3)."""
         V = mass_mean(self.mass, v)

@@ -50,14 +50,14 @@ def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
     return (FleshGroup(part, replace(law, mu=mu, lam=lam), tuple(model.bodies[number].key for number in own)),)
 
 
-def without_cores(model: Model, posed: Sequence[int] = ()) -> Model:
+def without_rigid_bodies(model: Model, posed: Sequence[int] = ()) -> Model:
     """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass.
 
-    Bodies of some numbers, which follow a pose, have no damping either.
+    Rigid cores of soft bodies stay, without damping, and so do bodies of some numbers, which follow a pose.
     """
     if not (model.cores or posed):
         return model
     damping = model.stiffness_damping.copy()
     for tets in (*(core.tets for core in model.cores), *(model.bodies[number].tets for number in posed)):
         damping[tets] = 0.0
-    return replace(model, cores=(), stiffness_damping=damping)
+    return replace(model, cores=tuple(core for core in model.cores if not core.is_whole), stiffness_damping=damping)

@@ -62,6 +62,13 @@ class EnergyGroups:
                 values[whole[1]] += dt * dt * evaluator.tangent[own[1]]
                 gradient[whole[0]] -= dt * dt * evaluator.force[own[0]]
 
+    def add_forces(self, x: Floats, force: Floats) -> None:
+        """Adds their forces [N] at nodes x [m] to those of nodes, (n, 3) each."""
+        for group, evaluator in zip(self._groups, self._evaluators, strict=True):
+            evaluator.evaluate(floats(x[group.part.nodes]))
+            for whole, own in body_slices(group, self._model):
+                force[whole[0]] += evaluator.force[own[0]]
+
     def widened(self, dt: float, values: Floats) -> tuple[BlockPattern, Floats]:
         """Returns a matrix, (b, 9), with Δt² times the terms of averages where derivatives were added last."""
         for evaluator, wide in self._wide:

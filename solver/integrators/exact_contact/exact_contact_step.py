@@ -19,8 +19,6 @@ Source: Li et al. (2020), algorithm 1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...constraints.rigid_core import LinearSystem
@@ -48,8 +46,10 @@ from .free_motion import FreeMotion
 from .incremental_potential import IncrementalPotential
 from .pair_terms import contact_terms, friction_terms
 from .pinched_contacts import blocking_features, features_not_parted, limited_features, squeezed_bodies
+from .straight_way import StraightWay
 
 MAX_HALVINGS = 40  # of a direction, until the potential falls
+FREE_SHARE = 0.9  # of what pairs let a way go, to which it is taken anew
 ROUND_OFF = 1.0e-13  # of the potential: what it may rise by rounding
 NEGLIGIBLE_SHARE = 1.0e-4  # of ½ M (tolerance)²: what it may rise besides, where it is next to nothing
 LINEAR_TOLERANCE = 1.0e-2  # relative residual of the linear solves: the next iteration makes up for the rest
@@ -63,25 +63,6 @@ MAX_WAITING = 12  # iterations for which colliders wait before they are let in
 LET_IN_GROWTH = 2.0  # of WAITING_SHARE each time that they are let in, so that a step does so only a few times
 PARTED_SHARE = 0.25  # of the gap: distance from which on what was let in is kept apart again
 ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
-
-
-class StraightWay(NamedTuple):
-    """A straight way of nodes and colliders.
-
-    Attributes:
-        nodes, collider: How far they go [m], (n, 3) and (v, 3).
-        groups: All pairs that may come close on it.
-        limit: The share of it that none lets them exceed.
-        share: Of the direction that it stands for.
-        length: The longest of any vertex or node [m].
-    """
-
-    nodes: Floats
-    collider: Floats
-    groups: tuple[PairStencils, PairStencils]
-    limit: float
-    share: float
-    length: float
 
 
 class ExactContactStep:
@@ -129,14 +110,14 @@ class ExactContactStep:
         whole = way = self._way(1.0, d, collider_motion)
         limit, step, turns = whole.limit, whole.limit, self.potential.has_rigid_bodies
         if turns and limit < 1.0:  # along another chord
-            way = self._way(limit, d, collider_motion)
+            way = self._turned_way(limit, d, collider_motion)
             step = way.limit
         for _ in range(MAX_HALVINGS):
             if self._falls(step, way):
                 break
             limit, step = 0.5 * limit, 0.5 * step
             if turns:
-                way = self._way(limit, d, collider_motion)
+                way = self._turned_way(limit, d, collider_motion)
                 step = way.limit
         else:
             step = 0.0
@@ -164,6 +145,20 @@ class ExactContactStep:
             limit = self._limit(group, y, y_end - y, limit)
         length = float(np.abs(y_end - y).max(initial=np.abs(d).max()))
         return StraightWay(d, collider_motion, groups, limit, share, length)
+
+    def _turned_way(self, share: float, d: Floats, collider_motion: Floats) -> StraightWay:
+        """Returns the straight way to a share of a direction, as `_way`; a smaller one that is free where cores turn.
+
+        At a share of a straight way a core that turns would be smaller than it is.
+        """
+        way = self._way(share, d, collider_motion)
+        if self.potential.has_cores:
+            for _ in range(MAX_HALVINGS):
+                if way.limit == 1.0:
+                    return way
+                share *= FREE_SHARE * way.limit
+                way = self._way(share, d, collider_motion)
+        return way
 
     def _limit(self, group: PairStencils, y: Floats, motion: Floats, limit: float) -> float:
         """Returns how far of a motion of vertices at y [m], (v, 3) each, pairs let it go, at most `limit`."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...constraints.rigid_core.batch_motion import place_bodies
 from ...constraints.rigid_core.rigid_body_batch import RigidBodyBatch, batch_numbers, rigid_body_batch
+from ...constraints.rigid_core.rigid_body_momentum import CoreBody, core_body
 from ...mechanics.finite_rotation_correction import rotation_matrices
 from ...mechanics.model import Model
 from ...mechanics.state import State
@@ -28,17 +29,23 @@ class FreeMotion:
         way: x̂ − x0 [m], (n, 3).
         velocity_change: v̂ − (x̂ − x0) / Δt [m/s], (n, 3): zero of what goes straight on.
         bodies: The rigid bodies that do not, where the step begins.
+        start: x0 [m], (n, 3).
+        cores: Rigid cores of soft bodies, whose nodes go straight on as long as nothing holds them together.
     """
 
     way: Floats
     velocity_change: Floats
     bodies: RigidBodyBatch
+    start: Floats
+    cores: tuple[CoreBody, ...] = ()
 
     def turned(self, x: Floats, d: Floats) -> Floats:
-        """Returns a motion of nodes at x [m], (n, 3) each, in which rigid bodies turn by the rotation that d begins.
+        """Returns a motion of nodes at x [m], (n, 3) each, in which bodies and cores turn by the rotation d begins.
 
-        Along d itself a body that turns by θ is stretched by θ² / 2, which it hardly lets happen.
+        Along d itself a body that turns by θ is stretched by θ² / 2, which it hardly lets happen, a core not at all.
         """
+        for core in self.cores:
+            d = _with_turned_core(core.moved(x), d)
         bodies = self.bodies
         if not len(bodies):
             return d
@@ -53,6 +60,14 @@ class FreeMotion:
         return way
 
 
+def _with_turned_core(body: CoreBody, d: Floats) -> Floats:
+    """Returns a motion, (n, 3) in metres, in which a core turns by the rotation that its rigid part begins."""
+    nodes, way = body.core.nodes, d.copy()
+    speed, omega = body.motion(d[nodes])
+    way[nodes] = speed + body.lever_arms @ rotation_matrices(omega[None])[0].T - body.lever_arms
+    return way
+
+
 def free_motion(model: Model, state: State, is_fixed: Bools | None, dt: float) -> FreeMotion:
     """Returns the free motion of a step of Δt [s]; bodies some nodes of which are held, (n,), go straight on."""
     way, change = dt * floats(state.v), np.zeros_like(state.v)
@@ -65,4 +80,5 @@ def free_motion(model: Model, state: State, is_fixed: Bools | None, dt: float) -
         x_end, v_end = bodies.rotated(model, v, v, np.ones(count, bool), np.zeros(count), dt)
         way[bodies.nodes] = x_end - state.x[bodies.nodes]
         change[bodies.nodes] = v_end - way[bodies.nodes] / dt
-    return FreeMotion(way, change, bodies)
+    cores = tuple(core_body(model, core, floats(state.x)) for core in model.cores if not core.is_whole)
+    return FreeMotion(way, change, bodies, floats(state.x).copy(), cores)

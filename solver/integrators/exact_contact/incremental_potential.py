@@ -17,6 +17,7 @@ Source: Li et al. (2020); Müller and Gross (2004) for forces and stiffness.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ import numpy as np
 from ...constraints.attachments.attachment_potential import AttachmentPotential
 from ...constraints.linear_forces import LinearForces
 from ...constraints.point_forces import PointForces
+from ...constraints.rigid_core import rigid_velocities
+from ...linalg.stencil_stiffness_assembly import add_stencil_gradients
 from ...linalg.tet_stiffness_assembly import add_tet_terms
 from ...mechanics.elements.added_volume_penalty import add_pressure
 from ...mechanics.elements.edge_assembly import assemble
@@ -43,6 +46,7 @@ from ..system.step_matrix import compute_element_records, diagonal_mass
 from .energy_groups import EnergyGroups
 from .free_motion import FreeMotion
 from .joint_potential import JointPotential, joined_stencils
+from .jointed_spin import returned_spin
 from .link_stencils import link_energy, link_stencils, links_at
 
 
@@ -116,6 +120,7 @@ class IncrementalPotential:
             others: Which are not corotated or do not go straight on.
         """
         self.model, self.x0, self.dt, self.workspace = model, floats(state.x).copy(), dt, workspace
+        self._with_core_tets = replace(model, cores=()) if model.cores else model  # whose records are those of others
         self._limits, self._joints, self.pattern = forces.limits, forces.joints, model.pattern
         self._groups = EnergyGroups(others.groups, model, workspace)
         self._no_mass = np.zeros(model.node_count)
@@ -142,13 +147,28 @@ class IncrementalPotential:
 
     @property
     def has_rigid_bodies(self) -> bool:
-        """Whether some bodies turn."""
-        return self.free is not None and len(self.free.bodies) > 0
+        """Whether some bodies turn, or some rigid cores."""
+        return self.free is not None and (len(self.free.bodies) > 0 or self.has_cores)
+
+    @property
+    def has_cores(self) -> bool:
+        """Whether soft bodies have rigid cores, which no iterate may strain."""
+        return len(self.model.cores) > 0
 
     def velocities(self, x: Floats) -> Floats:
         """Returns the velocities at the end of the step [m/s], (n, 3), if nodes are at x [m], (n, 3), there."""
         v = (x - self.x0) / self.dt
-        return v if self.free is None else v + self.free.velocity_change
+        v = v if self.free is None else v + self.free.velocity_change
+        if self._joints is not None and self.free is not None and len(self.free.bodies):
+            v = v + self._returned_spin(self._joints, self.free, x)
+        return rigid_velocities(self.model, x, v) if self.has_cores else v
+
+    def _returned_spin(self, joints: JointPotential, free: FreeMotion, x: Floats) -> Floats:
+        """Returns what jointed bodies get back of their angular momentum, as velocities [m/s], (n, 3)."""
+        links, force = joints.stencils(x), np.zeros_like(x)
+        self._groups.add_forces(x, force)
+        add_stencil_gradients(-1.0, links.tets, links.weights, links.gradient, self.model.tets, force)
+        return returned_spin(free, joints.step, x, force, self.model.mass, self.dt)
 
     def value(self, x: Floats) -> float:
         """Returns the potential [J s²] at nodes [m], (n, 3).
@@ -215,7 +235,7 @@ class IncrementalPotential:
             return records
         self._recorded_at = x.copy()
         if not len(self._groups):
-            return compute_element_records(model, x, None, records)
+            return compute_element_records(self._with_core_tets, x, None, records)
         own = self._groups.tets
         records[own] = 0.0
         records[own, ROTATED_GRADIENTS : ROTATED_GRADIENTS + 12] = UNIT_GRADIENTS  # of no flat tet

@@ -13,7 +13,7 @@ from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import RememberedShear
 from ...contact.exact.tangled_features import intersecting_owners, tangled_features
 from ...integrators.exact_contact.bound_surfaces import BoundSurfaces, PrescribedMotion
-from ...integrators.exact_contact.energy_bodies import without_cores
+from ...integrators.exact_contact.energy_bodies import without_rigid_bodies
 from ...integrators.exact_contact.exact_contact_options import ExactContactReport
 from ...integrators.exact_contact.exact_contact_step import exact_contact_step
 from ...integrators.exact_contact.free_motion import free_motion
@@ -140,7 +140,7 @@ def _begin(
         y = bound.positions(state.x, motion.start)
         excluded = excluded.united(tangled_features(bound.mesh, y, intersecting_owners(bound.mesh, y)))
     potential = IncrementalPotential(
-        without_cores(model, simulation.built.posed_bodies),
+        without_rigid_bodies(model, simulation.built.posed_bodies),
         state,
         part.dt,
         simulation.solver_context.workspace(model),
