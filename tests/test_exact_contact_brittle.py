@@ -70,6 +70,20 @@ def test_glass_breaks_on_the_floor_from_a_metre_and_rests_on_it() -> None:
     assert np.abs(simulation.state.v).max() < 0.01
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("height", [2.0, 3.0])
+def test_steps_in_which_pieces_fly_apart_converge(height: float) -> None:
+    simulation = begun(exact(dropped_slab(height)))
+    for _ in range(8):
+        assert simulation.step().settled
+        surfaces = simulation.built.exact_contact
+        assert surfaces is not None
+        owners = intersecting_owners(surfaces.bound.mesh, surface_positions(simulation))
+        owners[0, 0] = False  # as above
+        assert not owners.any()
+    assert piece_count(simulation) > 5
+
+
 def test_glass_stays_whole_after_a_fall_of_five_millimetres() -> None:
     simulation = begun(exact(dropped_slab(0.005, fracture=SCRATCHED_GLASS)))
     for _ in range(12):

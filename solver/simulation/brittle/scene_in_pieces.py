@@ -335,7 +335,7 @@ class _PieceMap:
         if whole is not None and whole.exact_contact is not None:
             options = whole.exact_contact.options
         else:
-            stiffness = contact_stiffness(scene, self.model)
+            stiffness = contact_stiffness(scene, self.model, self.bodies)
             options = replace(options, barrier=options.barrier._replace(stiffness=stiffness))
         return replace(
             exact,
