@@ -79,7 +79,7 @@ def test_a_spread_force_has_the_sum_and_moment_of_one_at_its_place() -> None:
     at = replace(at, weights=(body.tets[[tet]] >= 242) / (body.tets[tet] >= 242).sum())  # on the upper face
     row, face = np.nonzero(body.neighbours.tet < 0)
     outside = row.astype(np.int32), face.astype(np.int32)
-    patch = contact_patch(body.nodes, body.tets, outside, at, 0.02)
+    patch = contact_patch(body, outside, at, 0.02)
     spread = spread_force(patch, at)
     assert len(spread.tet) > 20
     places = spread.places(body.nodes, body.tets)
@@ -88,11 +88,11 @@ def test_a_spread_force_has_the_sum_and_moment_of_one_at_its_place() -> None:
     assert spread.force.sum(axis=0) == pytest.approx(at.force[0])
     assert moment == pytest.approx(np.cross(at.places(body.nodes, body.tets)[0], at.force[0]))
     # where nothing else is near, it acts at its place
-    alone = spread_force(contact_patch(body.nodes, body.tets, outside, at, 1e-6), at)
+    alone = spread_force(contact_patch(body, outside, at, 1e-6), at)
     assert alone.force.sum(axis=0) == pytest.approx(at.force[0])
     assert np.ptp(alone.places(body.nodes, body.tets), axis=0).max() < 1e-9
     below = replace(at, force=-at.force)  # nothing can pull on the face
-    assert spread_force(contact_patch(body.nodes, body.tets, outside, below, 0.02 - 0.015), below) is below
+    assert spread_force(contact_patch(body, outside, below, 0.02 - 0.015), below) is below
 
 
 def test_a_soft_hit_leaves_a_pane_whole() -> None:

@@ -11,7 +11,7 @@ import pytest
 from fixtures.brittle_bodies import ball_on, brittle, glass_solid
 from sinew.solver.brittle import piece_stress as piece_stress_room
 from sinew.solver.brittle.cracked_mesh import CrackedMesh
-from sinew.solver.brittle.dense_equilibrium import MAX_NODES, dense_equilibrium_solver, second_moments
+from sinew.solver.brittle.dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from sinew.solver.brittle.dense_kernels import add_stiffness
 from sinew.solver.brittle.elastic_solid import ElasticSolid
 from sinew.solver.brittle.hit import forces_on_piece
@@ -45,7 +45,7 @@ def test_the_matrix_is_the_sparse_one() -> None:
     solid = partly_filled_solid()
     mesh = solid.mesh
     K = np.zeros((mesh.nodes.size, mesh.nodes.size), order="F")
-    add_stiffness(mesh.tets, mesh.gradients, second_moments(solid), solid.mu, solid.lam, MIDDLES, K)
+    add_stiffness(mesh.tets, mesh.gradients, solid.second_moments, solid.mu, solid.lam, MIDDLES, K)
     wanted = solid.stiffness().toarray()
     assert np.abs(np.tril(K) - np.tril(wanted)).max() < 1e-13 * np.abs(wanted).max()
 

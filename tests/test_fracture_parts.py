@@ -306,7 +306,7 @@ def test_tets_with_little_in_them_keep_to_the_fullest_neighbour():
     rng = np.random.default_rng(2)
     fill, volume = rng.random(len(tets)), rng.uniform(0.5, 1.5, len(tets))
     neighbours = face_adjacency(tets, np.ones(len(tets), bool))
-    together = neighbours.bonded_faces(fill, volume)
+    together = neighbours.bonded_faces(fill, fill * volume)
     wanted = set()
     for tet in np.flatnonzero(fill < 0.25):
         beside = [other for other in neighbours.tet[tet] if other >= 0]

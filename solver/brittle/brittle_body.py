@@ -12,7 +12,10 @@ from ..mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, 
 from ..mesh.node_splitting.guided_faces import GuidedFaces
 from ..mesh.node_splitting.minimum_fragment import min_fragment_volume
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.tetrahedralize.material_moments import MaterialMoments, full_tets
 from ..runtime.arrays import Bools, Floats, Indices, floats
+
+THIN_FILL = 0.95  # walls are thinner than tets where even the fullest tet around has less in it
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class BrittleBody:
         nodes: Positions [m], (n, 3).
         tets: (m, 4).
         fill: Which share of each tet is material, (m,).
+        moments: Where in the tets that is: of those with thin walls, others count as evenly filled.
         material: What it is made of.
         strength_share: Strength of each tet over that of the material: paint and scatter, (m,).
         is_breakable: Which tets may part from each other, (m,).
@@ -69,6 +73,7 @@ class BrittleBody:
     nodes: Floats
     tets: Indices
     fill: Floats
+    moments: MaterialMoments
     material: BrittleMaterial
     strength_share: Floats
     is_breakable: Bools
@@ -97,6 +102,11 @@ class BrittleBody:
         return floats(self.material.density * self.volume)
 
     @property
+    def is_thin(self) -> Bools:
+        """Which tets have walls in them that are thinner than they are: even the fullest around is not full, (m,)."""
+        return np.asarray(self.fill / self.load_share < THIN_FILL)
+
+    @property
     def is_stress_checked(self) -> Bools:
         """Whose stress tells whether the body breaks, (m,): not that of tets that are held or have little in them."""
         return np.asarray(self.is_breakable & (self.load_share >= MIN_LOAD_SHARE) & ~self.is_held)
@@ -109,6 +119,7 @@ def brittle_body(
     is_breakable: Bools | None = None,
     guides: GuidedFaces | None = None,
     is_held: Bools | None = None,
+    moments: MaterialMoments | None = None,
 ) -> BrittleBody:
     """Returns a whole body.
 
@@ -119,25 +130,32 @@ def brittle_body(
         is_breakable: Which tets may part from each other, (m,); None: all.
         guides: Faces across which it is weaker; None: there are none.
         is_held: Which tets pins hold, (m,); None: none.
+        moments: Where in its tets the material is; None: evenly in them.
     """
     count = len(mesh.tets)
     corners = mesh.nodes[mesh.tets]
     volume = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
     size, filled = floats(np.cbrt(12.0 * volume)), floats(mesh.fill * volume)
     neighbours = face_adjacency(mesh.tets, np.ones(count, bool))
+    load_share = load_shares(mesh.tets, mesh.fill)
+    fullest = mesh.fill / load_share
+    is_thin = fullest < THIN_FILL
     return BrittleBody(
         nodes=mesh.nodes,
         tets=mesh.tets,
         fill=mesh.fill,
+        moments=full_tets(count) if moments is None else moments.only_of(is_thin),
         material=material,
         strength_share=np.ones(count) if strength_share is None else strength_share,
         is_breakable=np.ones(count, bool) if is_breakable is None else is_breakable,
-        load_share=load_shares(mesh.tets, mesh.fill),
+        load_share=load_share,
         size=size,
         volume=filled,
         neighbours=neighbours,
-        is_bonded=neighbours.bonded_faces(mesh.fill, volume),
-        min_fragment_volume=min_fragment_volume(size, filled),
+        # where walls are thinner than tets, none is full: what counts is how full it is beside those around
+        is_bonded=neighbours.bonded_faces(floats(np.where(is_thin, load_share, mesh.fill)), filled),
+        # of walls thinner than tets, half a cell as full as their fullest tets
+        min_fragment_volume=min_fragment_volume(floats(size * np.where(is_thin, np.cbrt(fullest), 1.0)), filled),
         is_held=np.zeros(count, bool) if is_held is None else is_held,
         guides=guides,
     )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The area over which a contact presses: tets can carry no force at a point, and pieces around a place all bear it.
 
-A force goes to the corners and middles of edges of outer faces that are nearer to its place p than a radius r, by
-w (α + β · (x − p)) with w = 1 − |x − p|² / r²; α and β are such that its sum and its moment about the place are kept.
+A force goes to the corners and middles of edges of outer faces that are nearer to its place p than a radius r, or to
+the material nearest to these where faces are outside it, by w (α + β · (x − p)) with w = 1 − |x − p|² / r²; α and β
+are such that its sum and its moment about the place are kept.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mesh.local_tet_numbering import FACES_OPPOSITE_NODES
+from ..mesh.node_splitting.face_adjacency import MIN_FILL
 from ..mesh.node_splitting.plane_separation import FaceList
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
+from .brittle_body import BrittleBody
 from .inertia_relief import PlacedForces
 
 MIN_POINTS = 4
@@ -58,25 +61,28 @@ class ContactPatch:
         return floats(share) if missed <= LARGEST_MISS else None
 
 
-def contact_patch(nodes: Floats, tets: Indices, outside: FaceList, at: PlacedForces, radius: float) -> ContactPatch:
+def contact_patch(body: BrittleBody, outside: FaceList, at: PlacedForces, radius: float) -> ContactPatch:
     """Returns the points around the place of a force that it presses on.
 
     Args:
-        nodes, tets: Of the whole body, [m], (n, 3) and (m, 4).
+        body: The whole body.
         outside: Tets and faces that the force may press on, (f,) each.
         at: The force, k = 1.
         radius: r [m].
     """
+    nodes, tets = body.nodes, body.tets
     place = at.places(nodes, tets)[0]
     tet, face = outside
     own = np.array(FACES_OPPOSITE_NODES, np.int64)[face]
     corners = nodes[np.take_along_axis(tets[tet], own, axis=1)]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     is_near = (np.linalg.norm(corners - place, axis=2).min(axis=1) < radius) & (normal @ at.force[0] < 0.0)
-    tet, own, corners = tet[is_near], own[is_near], corners[is_near]
-    points = np.einsum("pc,fci->fpi", FACE_POINTS, corners).reshape(-1, 3)
-    weights = np.zeros((len(tet), len(FACE_POINTS), 4))
-    np.put_along_axis(weights, np.broadcast_to(own[:, None], (*weights.shape[:2], 3)), FACE_POINTS[None], axis=2)
+    is_near &= ~body.is_thin[tet] | (body.load_share[tet] >= MIN_FILL)  # slivers give way to next to nothing
+    tet, own = tet[is_near], own[is_near]
+    # of each face: the material nearest to its corners
+    nearest = np.take_along_axis(body.moments.nearest[tet], own[:, :, None], axis=1)
+    weights = np.einsum("pc,fcw->fpw", FACE_POINTS, nearest)
+    points = np.einsum("fpw,fwi->fpi", weights, nodes[tets[tet]]).reshape(-1, 3)
     # faces have points of their own where they meet: so the larger area bears more, and each piece its part
     arms = (points - place) / radius
     nearness = 1.0 - np.einsum("pi,pi->p", arms, arms)

@@ -116,7 +116,7 @@ class _Splitter:
         values, directions = stress.nodal
         for corner in np.lexsort((-values[nodes, 2], ~is_tip)).tolist():
             node = int(nodes[corner])
-            normal = stress.mean[1][row, :, 2] if is_tip[corner] else directions[node, :, 2]
+            normal = stress.at_tips[1][row, :, 2] if is_tip[corner] else directions[node, :, 2]
             corners = self._corners_at(node)
             height = (self.middles[corners >> 2] - stress.solid.mesh.nodes[node]) @ normal
             if self._try_splitting(node, self._separated(corners, height, stress.cracked.body.is_bonded)):

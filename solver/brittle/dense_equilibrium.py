@@ -62,11 +62,6 @@ class DenseEquilibriumSolver:
             subtract_projections(self.rigid_motions, values)
 
 
-def second_moments(solid: ElasticSolid) -> Floats:
-    """Returns ∫ λᵢ λⱼ dV of the tets, V (1 + δᵢⱼ) / 20, times what is filled [m³], (m, 4, 4)."""
-    return floats(solid.weight[:, None, None] / 20.0 * (1.0 + np.eye(4)))
-
-
 def dense_equilibrium_solver(solid: ElasticSolid, is_held: Bools) -> DenseEquilibriumSolver | None:
     """Returns a piece, whose tets hang together by faces, ready for loads; None: its tets are too flat for a factor.
 
@@ -76,7 +71,7 @@ def dense_equilibrium_solver(solid: ElasticSolid, is_held: Bools) -> DenseEquili
     """
     mesh, free = solid.mesh, np.flatnonzero(np.repeat(~is_held, 3))
     K = np.zeros((mesh.nodes.size, mesh.nodes.size), order="F")
-    add_stiffness(mesh.tets, mesh.gradients, second_moments(solid), solid.mu, solid.lam, MIDDLES, K)
+    add_stiffness(mesh.tets, mesh.gradients, solid.second_moments, solid.mu, solid.lam, MIDDLES, K)
     Z = np.zeros((mesh.nodes.size, 0)) if is_held.any() else rigid_motions(mesh.nodes)
     if len(free) < len(K):
         K = np.asfortranarray(K[np.ix_(free, free)])

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A linear elastic solid of tets of ten nodes: forces, stress, and the stiffness of what is linear in every tet."""
+"""A linear elastic solid of tets of ten nodes: forces, stress, and the stiffness of what is linear in every tet.
+
+Where its surface passes through tets, all integrals are those over the material in them, whose moments are exact for
+quadratic displacements; and stress counts where there is material.
+"""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
+from ..mesh.tetrahedralize.material_moments import MaterialMoments
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from .quadratic_kernels import MIDDLES, add_elastic_forces
 from .quadratic_mesh import QuadraticMesh
@@ -22,7 +28,8 @@ class ElasticSolid:
         mesh: The tets.
         mu, lam: Lamé's moduli μ and λ [Pa].
         density: ρ [kg/m³].
-        fill: Which share of each tet is material, (m,): of its stiffness and mass it has that.
+        fill: Which share of each tet is material, (m,).
+        moments: Where in the tets that is.
     """
 
     mesh: QuadraticMesh
@@ -30,17 +37,31 @@ class ElasticSolid:
     lam: float
     density: float
     fill: Floats
+    moments: MaterialMoments
 
     @property
     def weight(self) -> Floats:
         """V times the filled share [m³], (m,)."""
         return floats(self.fill * self.mesh.volume)
 
+    @property
+    def has_thin_walls(self) -> bool:
+        """Whether most of its tets have walls in them that are thinner than they are.
+
+        What is linear in every tet tells little of how these bend.
+        """
+        return bool(self.moments.is_full.mean() < 0.5)
+
+    @functools.cached_property
+    def second_moments(self) -> Floats:
+        """∫ λᵢ λⱼ dV over the material in each tet [m³], (m, 4, 4)."""
+        return floats(self.weight[:, None, None] * self.moments.second)
+
     def forces(self, u: Floats) -> Floats:
         """Returns K u [N] for displacements [m], (n, 3) each."""
         out = np.zeros_like(u)
         mesh = self.mesh
-        add_elastic_forces(mesh.tets, mesh.gradients, self.weight, self.mu, self.lam, MIDDLES, u, out)
+        add_elastic_forces(mesh.tets, mesh.gradients, self.second_moments, self.mu, self.lam, MIDDLES, u, out)
         return out
 
     def diagonal_blocks(self) -> Floats:
@@ -49,9 +70,14 @@ class ElasticSolid:
         products = np.einsum("tir,tjs->tijrs", g, g)
         i, j = EDGE_STARTS, EDGE_ENDS
         own = products[:, range(4), range(4)]
-        # ∫ ∇N ∇Nᵀ dV / V of corners, and of the middles of edges, N = 4 λᵢ λⱼ
-        middles = 1.6 * (own[:, i] + own[:, j]) + 0.8 * (products[:, i, j] + products[:, j, i])
-        M = np.concatenate([0.6 * own, middles], axis=1) * self.weight[:, None, None, None]
+        moments = self.second_moments
+        squares = moments[:, range(4), range(4), None, None]
+        first = moments.sum(axis=2)[:, :, None, None]
+        # ∫ ∇N ∇Nᵀ dV of corners, ∇N = (4 λᵢ − 1) gᵢ, and of the middles of edges, N = 4 λᵢ λⱼ
+        corners = (16.0 * squares - 8.0 * first + self.weight[:, None, None, None]) * own
+        middles = 16.0 * (squares[:, j] * own[:, i] + squares[:, i] * own[:, j])
+        middles += 16.0 * moments[:, i, j, None, None] * (products[:, i, j] + products[:, j, i])
+        M = np.concatenate([corners, middles], axis=1)
         traces = np.einsum("tarr->ta", M)
         blocks = (self.lam + self.mu) * M + self.mu * traces[:, :, None, None] * np.eye(3)
         return self.mesh.sum_at_nodes(blocks)
@@ -66,9 +92,9 @@ class ElasticSolid:
         return _assembled(blocks, self.mesh.tets[:, :4], self.mesh.corner_count)
 
     def stiffness(self) -> scipy.sparse.csc_array:
-        """Returns K [N/m], (3 n, 3 n): Σ V / 20 (Σᵢ Gᵢₐ Gᵢᵦᵀ + Sₐ Sᵦᵀ) in Hooke's law.
+        """Returns K [N/m], (3 n, 3 n): Σ ∫ λᵢ λⱼ dV Gᵢₐ Gⱼᵦᵀ in Hooke's law.
 
-        Gᵢₐ is the gradient of the function of node a at corner i, and Sₐ = Σᵢ Gᵢₐ.
+        Gᵢₐ is the gradient of the function of node a at corner i.
         """
         mesh, g = self.mesh, self.mesh.gradients
         G = np.zeros((len(mesh.tets), 4, 10, 3))
@@ -78,9 +104,8 @@ class ElasticSolid:
             for j in range(4):
                 if j != i:
                     G[:, i, MIDDLES[i, j]] = 4.0 * g[:, j]
-        S = G.sum(axis=1)
-        products = np.einsum("tiar,tibs->tabrs", G, G) + np.einsum("tar,tbs->tabrs", S, S)
-        products *= (self.weight / 20.0)[:, None, None, None, None]
+        weighted = np.einsum("tij,tjbs->tibs", self.second_moments, G)
+        products = np.einsum("tiar,tibs->tabrs", G, weighted)
         blocks = self.lam * products + self.mu * np.swapaxes(products, 3, 4)
         blocks += self.mu * np.einsum("tabrr->tab", products)[:, :, :, None, None] * np.eye(3)
         return _assembled(blocks, mesh.tets, len(mesh.nodes))
@@ -88,7 +113,7 @@ class ElasticSolid:
     def corner_stress(self, u: Floats) -> Floats:
         """Returns the stress that each tet has at its corners, xx, yy, zz, xy, yz, zx [Pa], (m, 4, 6).
 
-        It is linear in the tet, so that the mean of the four is that of the tet.
+        It is linear in the tet, and goes on beyond its material.
         """
         mesh = self.mesh
         own, g = u[mesh.tets], mesh.gradients
@@ -105,19 +130,25 @@ class ElasticSolid:
 
     def tet_energy(self, corner_stress: Floats) -> Floats:
         """Returns what each tet has stored [J], (m,), for its `corner_stress`: ½ uᵀ K u is their sum."""
-        total = corner_stress.sum(axis=1)
-        # ∫ λᵢ λⱼ dV = V (1 + δᵢⱼ) / 20
-        density = self._stress_product(corner_stress).sum(axis=1) + self._stress_product(total)
-        return floats(self.weight / 40.0 * density)
+        weighted = np.einsum("tij,tjs->tis", self.second_moments, corner_stress)
+        return floats(0.5 * self._stress_product(weighted, corner_stress).sum(axis=1))
 
-    def _stress_product(self, stress: Floats) -> Floats:
-        """Returns σ : ε of stresses, (…, 6), as (…)."""
-        squared = (stress * stress) @ np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-        trace = stress[..., :3].sum(axis=-1)
-        return np.asarray((squared - self.lam / (3.0 * self.lam + 2.0 * self.mu) * trace**2) / (2.0 * self.mu))
+    def _stress_product(self, one: Floats, other: Floats) -> Floats:
+        """Returns σ : ε of two stresses, (…, 6) each, as (…)."""
+        product = (one * other) @ np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+        traces = one[..., :3].sum(axis=-1) * other[..., :3].sum(axis=-1)
+        return np.asarray((product - self.lam / (3.0 * self.lam + 2.0 * self.mu) * traces) / (2.0 * self.mu))
+
+    def mean_stress(self, corner_stress: Floats) -> Floats:
+        """Returns the mean over the material in each tet [Pa], (m, 6)."""
+        return floats(np.einsum("ti,tis->ts", self.moments.first, corner_stress))
+
+    def material_stress(self, corner_stress: Floats) -> Floats:
+        """Returns the stress of the material in each tet where it is nearest to the corners [Pa], (m, 4, 6)."""
+        return floats(np.einsum("tpi,tis->tps", self.moments.nearest, corner_stress))
 
     def nodal_stress(self, corner_stress: Floats, is_counted: Bools | None = None) -> Floats:
-        """Returns the means over the tets at each corner of the mesh, by volume [Pa], (c, 6).
+        """Returns the means over the tets at each corner of the mesh, by material, where it is nearest [Pa], (c, 6).
 
         Args:
             corner_stress: [Pa], (m, 4, 6).
@@ -126,7 +157,7 @@ class ElasticSolid:
         own = self.weight if is_counted is None else np.where(is_counted, self.weight, 0.0)
         weight = np.broadcast_to(own[:, None], corner_stress.shape[:2])
         total = self.mesh.sum_at_nodes(weight)[: self.mesh.corner_count]
-        summed = self.mesh.sum_at_nodes(weight[:, :, None] * corner_stress)[: len(total)]
+        summed = self.mesh.sum_at_nodes(weight[:, :, None] * self.material_stress(corner_stress))[: len(total)]
         return floats(summed / np.where(total > 0.0, total, 1.0)[:, None])
 
 

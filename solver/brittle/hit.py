@@ -63,7 +63,7 @@ class Hit:
         if self.is_on_cracks:
             is_free |= cracked.is_parted[tets]
         row, face = np.nonzero(is_free)
-        return contact_patch(body.nodes, body.tets, (tets[row], indices(face)), self.peak, widened * self.reach(body))
+        return contact_patch(body, (tets[row], indices(face)), self.peak, widened * self.reach(body))
 
     def reach(self, body: BrittleBody) -> float:
         """Returns the radius over which its force is spread [m]."""

@@ -14,15 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
+from ..mesh.tetrahedralize.material_moments import MaterialMoments
 from ..runtime.arrays import Floats, Indices, floats
 from .elastic_solid import ElasticSolid
 from .rigid_mass import RigidMass
-
-# ∫ N_a λ_c dV / V of a tet of ten nodes
-SHAPE_MOMENTS = np.full((10, 4), 1.0 / 30.0)
-SHAPE_MOMENTS[:4] = (np.eye(4) - 1.0) / 60.0
-for _edge, _ends in enumerate(zip(EDGE_STARTS, EDGE_ENDS, strict=True)):
-    SHAPE_MOMENTS[4 + _edge, list(_ends)] = 1.0 / 15.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +43,13 @@ def shape_functions(weights: Floats) -> Floats:
     """Returns N of a tet of ten nodes at barycentric coordinates, (k, 4), as (k, 10)."""
     corners = weights * (2.0 * weights - 1.0)
     return np.concatenate([corners, 4.0 * weights[:, EDGE_STARTS] * weights[:, EDGE_ENDS]], axis=1)
+
+
+def shape_moments(moments: MaterialMoments) -> Floats:
+    """Returns ∫ N_a λ_c dV / ∫ dV over the material in tets of ten nodes, (m, 10, 4)."""
+    third, second = moments.third, moments.second
+    corners = 2.0 * np.einsum("taac->tac", third) - second
+    return floats(np.concatenate([corners, 4.0 * third[:, EDGE_STARTS, EDGE_ENDS]], axis=1))
 
 
 def balanced_load(
@@ -76,5 +78,5 @@ def balanced_load(
     r = mesh.corners - body.centre
     acceleration = a + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
     mass = solid.density * solid.weight
-    inertial = mass[:, None, None] * (SHAPE_MOMENTS @ acceleration)
+    inertial = mass[:, None, None] * (shape_moments(solid.moments) @ acceleration)
     return floats(load - mesh.sum_at_nodes(inertial))

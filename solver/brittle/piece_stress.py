@@ -3,7 +3,8 @@
 
 A tet cracks where the largest principal stress at one of its nodes, the mean over the tets there, is more than its
 strength. At a crack tip stress has no limit, and a mean says nothing: there the mean over the tet itself counts,
-against K_c / √h, as for soft bodies (`simulation/fracture/failure_criterion.py`).
+against K_c / √h, as for soft bodies (`simulation/fracture/failure_criterion.py`). Where walls bend that are thinner
+than a tet, its mean is none; half of its largest stress counts, which is the mean of a tet that has half of the wall.
 
 Across the faces of crack guides, the stress along the normal of the guide counts, against the strength there.
 
@@ -64,7 +65,7 @@ class PieceStress:
 
     @functools.cached_property
     def corner_stress(self) -> Floats:
-        """Of each tet at its corners [Pa], (k, 4, 6)."""
+        """Of each tet at its corners, material or not [Pa], (k, 4, 6)."""
         return self.solid.corner_stress(self.displacements)
 
     @functools.cached_property
@@ -74,9 +75,17 @@ class PieceStress:
         return principal_stresses(self.solid.nodal_stress(self.corner_stress, is_free))
 
     @functools.cached_property
-    def mean(self) -> tuple[Floats, Floats]:
-        """The same of tets, (k, 3) and (k, 3, 3)."""
-        return principal_stresses(self.corner_stress.mean(axis=1))
+    def at_tips(self) -> tuple[Floats, Floats]:
+        """The same of tets with crack tips, (k, 3) and (k, 3, 3): of their mean, or of half of their largest stress."""
+        mean = self.solid.mean_stress(self.corner_stress)
+        found = principal_stresses(mean)
+        cut = np.flatnonzero(self.cracked.body.is_thin[self.tets])
+        each = self.solid.material_stress(self.corner_stress)[cut]
+        most = principal_stresses(each.reshape(-1, 6))[0][:, 2].reshape(-1, 4)
+        halves = 0.5 * each[np.arange(len(cut), dtype=np.int64), most.argmax(axis=1)]
+        is_bent = 0.5 * most.max(axis=1) > found[0][cut, 2]
+        mean[cut[is_bent]] = halves[is_bent]
+        return principal_stresses(mean)
 
     @functools.cached_property
     def is_tip(self) -> Bools:
@@ -92,8 +101,11 @@ class PieceStress:
     def unguided_overload(self) -> Floats:
         """The largest principal stress over strength, (k,)."""
         at_nodes = self.nodal[0][:, 2][self.solid.mesh.tets[:, :4]].max(axis=1)
-        ratio = self._over_strength(np.where(self._has_tip, self.mean[0][:, 2], at_nodes))
-        return floats(np.where(self.cracked.body.is_stress_checked[self.tets], ratio, 0.0))
+        ratio = self._over_strength(np.where(self._has_tip, self.at_tips[0][:, 2], at_nodes))
+        body, at = self.cracked.body, self.tets
+        # slivers of thin walls hold nothing together where cracks have come to them
+        is_last = self._has_tip & body.is_breakable[at] & ~body.is_held[at] & body.is_thin[at]
+        return floats(np.where(body.is_stress_checked[at] | is_last, ratio, 0.0))
 
     @functools.cached_property
     def guided_overload(self) -> Floats:
@@ -109,7 +121,7 @@ class PieceStress:
         nodes = np.take_along_axis(self.solid.mesh.tets[row], FACE_CORNERS[face].astype(np.int32), axis=1)
         normal = guides.normal[at[row], face]
         at_nodes = normal_stress(self.nodal, nodes, normal[:, None]).max(axis=1)
-        in_tet = normal_stress(self.mean, row, normal)
+        in_tet = normal_stress(self.at_tips, row, normal)
         stress = np.where(self._has_tip[row], in_tet, at_nodes)
         out[row, face] = self._over_strength(stress, row) / guides.strength_share[at[row]]
         return out
@@ -123,7 +135,9 @@ class PieceStress:
         body, at, has_tip = self.cracked.body, self.tets[rows], self._has_tip[rows]
         begins = self.strength_gain * body.material.breaking_stress
         strength = np.where(has_tip, body.material.toughness / np.sqrt(body.size[at]), begins)
-        return floats(np.maximum(body.load_share[at] * stress / (body.strength_share[at] * strength), 0.0))
+        # in thin walls, stress is that of the material
+        passed_on = np.where(body.is_thin[at], 1.0, body.load_share[at])
+        return floats(np.maximum(passed_on * stress / (body.strength_share[at] * strength), 0.0))
 
 
 def normal_stress(principal: tuple[Floats, Floats], which: Indices, normal: Floats) -> Floats:
@@ -141,7 +155,7 @@ def normal_stress(principal: tuple[Floats, Floats], which: Indices, normal: Floa
 def piece_mass(cracked: CrackedMesh, tets: Indices) -> RigidMass:
     """Returns the mass of a piece of these tets, (k,), which pins hold where they hold one of these."""
     body = cracked.body
-    mass = rigid_mass_of_tets(body.nodes, body.tets[tets], body.tet_mass[tets])
+    mass = rigid_mass_of_tets(body.nodes, body.tets[tets], body.tet_mass[tets], body.moments.of_tets(tets))
     return replace(mass, is_held=bool(body.is_held[tets].any()))
 
 
@@ -161,7 +175,7 @@ def piece_stress(
     used, local = np.unique(cracked.tets[tets], return_inverse=True)
     mesh = quadratic_mesh(cracked.nodes[used], indices(local.reshape(-1, 4)))
     mu, lam = body.material.lame_moduli
-    solid = ElasticSolid(mesh, mu, lam, body.material.density, body.fill[tets])
+    solid = ElasticSolid(mesh, mu, lam, body.material.density, body.fill[tets], body.moments.of_tets(tets))
     own = PlacedForces(indices(np.searchsorted(tets, forces.tet)), forces.weights, forces.force)
     load = balanced_load(solid, piece_mass(cracked, tets), own)
     is_held = np.zeros(len(mesh.nodes), bool)

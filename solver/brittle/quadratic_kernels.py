@@ -20,13 +20,13 @@ def add_elastic_forces(tets, gradients, weight, mu, lam, middles, u, out):
 
     Args:
         tets, gradients: See `QuadraticMesh`.
-        weight: V times the share of the moduli that a tet has [m³], (m,).
+        weight: ∫ λᵢ λⱼ dV over the material in a tet [m³], (m, 4, 4).
         mu, lam: Lamé's moduli [Pa].
         middles: `MIDDLES`.
         u: Displacements [m], (n, 3).
         out: Forces [N].
     """
-    H, P = np.empty((4, 3, 3)), np.empty((4, 3, 3))
+    H, P, stress = np.empty((4, 3, 3)), np.empty((4, 3, 3)), np.empty((4, 3, 3))
     mean, total = np.empty((3, 3)), np.empty((3, 3))
     for tet in range(len(tets)):
         nodes, g = tets[tet], gradients[tet]
@@ -43,21 +43,19 @@ def add_elastic_forces(tets, gradients, weight, mu, lam, middles, u, out):
                         if j != i:
                             value += u[nodes[middles[i, j]], r] * g[j, s]
                     H[i, r, s] = 4.0 * value - mean[r, s]
-        for r in range(3):
-            for s in range(3):
-                total[r, s] = H[0, r, s] + H[1, r, s] + H[2, r, s] + H[3, r, s]
-        # ∫ λᵢ λⱼ dV = V (1 + δᵢⱼ) / 20, so that what Hᵢ works against is C : (Hᵢ + Σ Hⱼ) V / 20
-        scale = weight[tet] / 20.0
+        for i in range(4):
+            trace = lam * (H[i, 0, 0] + H[i, 1, 1] + H[i, 2, 2])
+            for r in range(3):
+                for s in range(3):
+                    stress[i, r, s] = mu * (H[i, r, s] + H[i, s, r])
+                stress[i, r, r] += trace
+        # what Hᵢ works against is Σ C : Hⱼ ∫ λᵢ λⱼ dV
         for i in range(4):
             for r in range(3):
                 for s in range(3):
-                    a, b = H[i, r, s] + total[r, s], H[i, s, r] + total[s, r]
-                    P[i, r, s] = scale * mu * (a + b)
-            trace = 0.0
-            for r in range(3):
-                trace += H[i, r, r] + total[r, r]
-            for r in range(3):
-                P[i, r, r] += scale * lam * trace
+                    P[i, r, s] = 0.0
+                    for j in range(4):
+                        P[i, r, s] += weight[tet, i, j] * stress[j, r, s]
         for r in range(3):
             for s in range(3):
                 total[r, s] = P[0, r, s] + P[1, r, s] + P[2, r, s] + P[3, r, s]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mesh.tet_moments import second_moments
+from ..mesh.tetrahedralize.material_moments import MaterialMoments
 from ..runtime.arrays import Floats, Indices, floats
 
 
@@ -76,15 +77,24 @@ class RigidMass:
         return float(0.5 * self.mass * motion.velocity @ motion.velocity + 0.5 * omega @ self.inertia @ omega)
 
 
-def rigid_mass_of_tets(nodes: Floats, tets: Indices, tet_mass: Floats) -> RigidMass:
-    """Returns what tets with even densities make up.
+def rigid_mass_of_tets(
+    nodes: Floats, tets: Indices, tet_mass: Floats, moments: MaterialMoments | None = None
+) -> RigidMass:
+    """Returns what tets make up.
 
     Args:
         nodes: [m], (n, 3).
         tets: (m, 4).
         tet_mass: [kg], (m,).
+        moments: Where in the tets it is; None: evenly in them.
     """
     corners, mass = nodes[tets], float(tet_mass.sum())
-    centre = tet_mass @ corners.mean(axis=1) / mass
-    moments = second_moments(corners - centre, tet_mass)
-    return RigidMass(mass, centre, np.trace(moments) * np.eye(3) - moments)
+    if moments is None:
+        centre = tet_mass @ corners.mean(axis=1) / mass
+        spread = second_moments(corners - centre, tet_mass)
+    else:
+        centre = np.einsum("t,tc,tci->i", tet_mass, moments.first, corners, optimize=True) / mass
+        arms = corners - centre
+        weighted = np.einsum("tcd,tdi->tci", tet_mass[:, None, None] * moments.second, arms)
+        spread = np.einsum("tci,tcj->ij", arms, weighted)
+    return RigidMass(mass, centre, np.trace(spread) * np.eye(3) - spread)

@@ -60,7 +60,6 @@ class EquilibriumSolver:
         is_held: Nodes that do not move, (n,).
         jacobi: The inverse blocks on the diagonal of K [m/N], (n, 3, 3).
         prolongation: From corners to all nodes, (3 n, 3 c).
-        factor: Solves for displacements that are linear in every tet.
     """
 
     solid: ElasticSolid
@@ -68,7 +67,11 @@ class EquilibriumSolver:
     is_held: Bools
     jacobi: Floats
     prolongation: scipy.sparse.csr_array
-    factor: Callable[[Floats], Floats]
+
+    @functools.cached_property
+    def factor(self) -> Callable[[Floats], Floats]:
+        """Solves for displacements that are linear in every tet."""
+        return factored(self.solid.corner_stiffness(), self.is_held[: self.solid.mesh.corner_count])
 
     def solve(self, load: Floats, tolerance: float, guess: Floats | None = None) -> Equilibrium:
         """Returns the displacements under a load.
@@ -83,11 +86,12 @@ class EquilibriumSolver:
         if not size > 0.0:
             return Equilibrium(np.zeros_like(load), 0, 0.0)
         u = np.zeros_like(f) if guess is None else self._admissible(guess.ravel())
-        u, left, iterations = self._conjugate_gradients(f, u, self._preconditioned, tolerance * size, FACTOR_AFTER)
+        before_factor = 0 if self.solid.has_thin_walls else FACTOR_AFTER
+        u, left, iterations = self._conjugate_gradients(f, u, self._preconditioned, tolerance * size, before_factor)
         if left > tolerance * size:
             whole = factored(self.solid.stiffness(), self.is_held)
             exact = functools.partial(self._by_factor, whole)
-            u, left, more = self._conjugate_gradients(f, u, exact, tolerance * size, MAX_ITERATIONS - FACTOR_AFTER)
+            u, left, more = self._conjugate_gradients(f, u, exact, tolerance * size, MAX_ITERATIONS - before_factor)
             iterations += more
         return Equilibrium(self._admissible(u).reshape(load.shape), iterations, left / size)
 
@@ -146,7 +150,6 @@ def equilibrium_solver(solid: ElasticSolid, is_held: Bools | None = None) -> Equ
         is_held=held,
         jacobi=_inverse_blocks(solid.diagonal_blocks()),
         prolongation=scipy.sparse.csr_array(scipy.sparse.kron(solid.mesh.prolongation(), np.eye(3))),
-        factor=factored(solid.corner_stiffness(), held[: solid.mesh.corner_count]),
     )
 
 

@@ -48,19 +48,19 @@ class FaceAdjacency:
         """Returns into how many pieces tets have fallen where some faces part them, (m, 4)."""
         return int(self.piece_of_tets(is_parted).max(initial=-1)) + 1
 
-    def bonded_faces(self, fill: Floats, volume: Floats) -> Bools:
+    def bonded_faces(self, share: Floats, material: Floats) -> Bools:
         """Returns the faces across which a body never parts, (m, 4): tets with little in them keep to a fuller one.
 
-        Alone they would be flakes that weigh next to nothing. Of its neighbours, a tet that is filled by less than
+        Alone they would be flakes that weigh next to nothing. Of its neighbours, a tet with a share of less than
         `MIN_FILL` keeps to the one with most material.
 
         Args:
-            fill: Filled share of each tet, (m,).
-            volume: Of the tets [m³], (m,).
+            share: How full each tet is, (m,): at most 1.
+            material: What is in the tets [m³], (m,).
         """
-        material = np.where(self.tet >= 0, (fill * volume)[self.tet], 0.0)
-        face = material.argmax(axis=1)
-        tet = np.flatnonzero((fill < MIN_FILL) & (material.max(axis=1) > 0.0))
+        beside = np.where(self.tet >= 0, material[self.tet], 0.0)
+        face = beside.argmax(axis=1)
+        tet = np.flatnonzero((share < MIN_FILL) & (beside.max(axis=1) > 0.0))
         together = np.zeros(self.tet.shape, bool)
         together[tet, face[tet]] = True
         other = self.tet[tet, face[tet]]

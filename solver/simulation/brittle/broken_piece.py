@@ -56,6 +56,7 @@ def piece_alone(body: BodyInPieces, piece: int) -> CrackedMesh:
         nodes=whole.nodes[used],
         tets=own_tets,
         fill=whole.fill[tets],
+        moments=whole.moments.of_tets(tets),
         strength_share=whole.strength_share[tets],
         is_breakable=whole.is_breakable[tets],
         load_share=whole.load_share[tets],

@@ -31,6 +31,7 @@ from ...mechanics.state_fields import EXACT_PREFIX, PARTED_FIELD
 from ...mechanics.topology_state import Topology
 from ...mesh.embedding import Binding
 from ...mesh.geometry.triangle_surface import Surface
+from ...mesh.tetrahedralize.material_moments import material_moments
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ...scene.brittle_validation import is_brittle
 from ...scene.scene import EXACT_CONTACT, Scene
@@ -143,7 +144,8 @@ def start_whole(fine: AssembledScene) -> AssembledScene:
         guides = fracture.guides and fracture.guides.of_tets(np.arange(own.start, own.stop, dtype=np.int32))
         is_held = held_tets(asked, inputs.bindings[breakable.number], len(mesh.tets))
         shares, breakable_tets = fracture.strength_share[own], fracture.is_breakable[own]
-        made = brittle_body(mesh, material, shares, breakable_tets, guides, is_held)
+        moments = material_moments(mesh.nodes, mesh.tets, mesh.fill, inputs.surfaces[breakable.number])
+        made = brittle_body(mesh, material, shares, breakable_tets, guides, is_held, moments)
         made = replace(made, makes_dust=asked.fracture is not None and asked.fracture.makes_dust)
         bodies.append(BodyInPieces(breakable.number, breakable.key, breakable.name, mesh.report, whole_mesh(made)))
     surfaces = tuple(HitSurface(surface) for surface in inputs.surfaces)

@@ -179,7 +179,7 @@ def make_fracture(
         least = min_fragment_volume(size[part.tets], material[part.tets])
         bodies.append(_breakable(body, number, mesh.report.tet_size, least))
     neighbours = face_adjacency(model.tets, may_part)
-    together = neighbours.bonded_faces(fill, volume)
+    together = neighbours.bonded_faces(fill, fill * volume)
     for body, part, made in sheets:
         _add_sheet_edges(made, body, part, neighbours, together)
     bearing = load_shares(model.tets, fill)
