@@ -35,7 +35,7 @@ BISECTIONS = 8
 TETS_AT_ONCE = 4096
 # ∫ λᵢ λⱼ λₖ dV / V of a full tet: 6 / 6! times the product of n! for how often each corner occurs among i, j, k
 _TIMES = np.eye(4)[:, None, None] + np.eye(4)[None, :, None] + np.eye(4)[None, None, :]
-FULL_THIRD = np.prod(np.array([1.0, 1.0, 2.0, 6.0])[_TIMES.astype(np.int64)], axis=-1) / 120.0
+FULL_THIRD = np.prod(np.array([1.0, 1.0, 2.0, 6.0])[_TIMES.astype(np.int64)], axis=-1, dtype=np.float64) / 120.0
 
 
 @dataclass(frozen=True, eq=False)
