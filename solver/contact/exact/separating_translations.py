@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bodies have to be moved so that none intersects another or a collider.
+"""How bodies have to be moved so that none intersects another or a collider, nor touches it.
 
-Two that intersect are moved apart along the direction, of some, that needs the shortest way for the triangles that
+Two that meet are moved apart along the direction, of some, that needs the shortest way for the triangles that
 intersect and for the points that are inside: axes, the line between their middles, and the mean normal of what
 intersects. Pairs are taken one after the other until none is left, so bodies that are packed push each other on.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...mesh.geometry.triangle_intersections import intersecting_triangles
 from ...runtime.arrays import Bools, Floats, Indices
-from .contact_mesh import HALF_SPACE, ContactMesh
+from .contact_mesh import HALF_SPACE, ContactMesh, close_pairs
+from .contact_potential import pair_stencils
 from .tangled_features import tangled_features
 
 MAX_ROUNDS = 60
@@ -35,8 +37,10 @@ class DeepestIntersection(NamedTuple):
     place: Floats
 
 
-def separating_translations(mesh: ContactMesh, start: Floats, mass: Floats, clearance: float) -> Floats | None:
-    """Returns translations of bodies [m], (s, 3), after which none intersects another; None if none were found.
+def separating_translations(
+    mesh: ContactMesh, start: Floats, mass: Floats, reach: float, clearance: float
+) -> Floats | None:
+    """Returns translations of bodies [m], (s, 3), after which none meets another; None if none were found.
 
     Of two bodies, the lighter one goes farther.
 
@@ -44,12 +48,13 @@ def separating_translations(mesh: ContactMesh, start: Floats, mass: Floats, clea
         mesh: The surfaces.
         start: Vertices [m], (n, 3).
         mass: Of bodies [kg], (s,); colliders, which stay, have infinite ones. Further points count as their body.
-        clearance: Distance that is left between surfaces [m].
+        reach: Distance below which surfaces meet, although they do not intersect [m].
+        clearance: Distance that is left between surfaces [m], larger.
     """
     y, moved = start.copy(), np.zeros((len(mass), 3))
     of_vertex = mesh.owner[mesh.surface]
     for _ in range(MAX_ROUNDS):
-        pairs = _intersecting_pairs(mesh, y)
+        pairs = _meeting_pairs(mesh, y, reach)
         if not pairs:
             return moved
         for one, other, vertices in pairs:
@@ -64,15 +69,18 @@ def separating_translations(mesh: ContactMesh, start: Floats, mass: Floats, clea
     return None
 
 
-def deepest_intersection(mesh: ContactMesh, y: Floats) -> DeepestIntersection | None:
+def deepest_intersection(mesh: ContactMesh, y: Floats, reach: float) -> DeepestIntersection | None:
     """Returns the deepest intersection of bodies with each other and with colliders, None where there is none.
+
+    Those that are closer than `reach` intersect by nothing: whether triangles that touch do is a matter of round-off.
 
     Args:
         mesh: The surfaces.
         y: Vertices [m], (n, 3).
+        reach: [m].
     """
     found = []
-    for one, other, vertices in _intersecting_pairs(mesh, y):
+    for one, other, vertices in _meeting_pairs(mesh, y, reach):
         depth = float(np.linalg.norm(_way_out(mesh, y, one, other, vertices, 0.0)))
         own = [y[vertices[mesh.owner[mesh.surface[vertices]] == owner]] for owner in (one, other)]
         smaller = min(own, key=lambda places: float(np.ptp(places, axis=0).max()))
@@ -80,18 +88,27 @@ def deepest_intersection(mesh: ContactMesh, y: Floats) -> DeepestIntersection | 
     return max(found, key=lambda each: each.depth, default=None)
 
 
-def _intersecting_pairs(mesh: ContactMesh, y: Floats) -> list[tuple[int, int, Indices]]:
-    """Returns pairs of bodies and colliders that intersect, with the vertices of the triangles that do."""
-    found = intersecting_triangles(y, mesh.triangles)
-    surfaces = mesh.surface[mesh.triangles[found][:, :, 0]]
-    owners = mesh.owner[surfaces]
-    is_wanted = mesh.may_touch[surfaces[:, 0], surfaces[:, 1]] & (owners[:, 0] != owners[:, 1])
-    found, owners = found[is_wanted], np.sort(owners[is_wanted], axis=1)
-    pairs = []
-    for one, other in np.unique(owners, axis=0):
-        rows = (owners == [one, other]).all(axis=1)
-        pairs.append((int(one), int(other), np.unique(mesh.triangles[found[rows]])))
-    return pairs
+def _meeting_pairs(mesh: ContactMesh, y: Floats, reach: float) -> list[tuple[int, int, Indices]]:
+    """Returns pairs of bodies and colliders that meet, with the vertices of the triangles that intersect.
+
+    Where none do, the vertices are those of what is close.
+    """
+    crossing = mesh.triangles[intersecting_triangles(y, mesh.triangles)].reshape(-1, 6)
+    surfaces = mesh.surface[crossing[:, [0, -1]]]
+    crossing = crossing[mesh.may_touch[surfaces[:, 0], surfaces[:, 1]]]
+    stencils = pair_stencils(replace(mesh, start=y), close_pairs(mesh, y, y, reach))
+    close = np.concatenate([group.vertices[group.start_distance < reach] for group in stencils])
+    meeting = {**_by_owners(mesh, close), **_by_owners(mesh, crossing)}
+    return [(one, other, vertices) for (one, other), vertices in sorted(meeting.items())]
+
+
+def _by_owners(mesh: ContactMesh, vertices: Indices) -> dict[tuple[int, int], Indices]:
+    """Returns the vertices, each once, of features of two different bodies or colliders, (k, v), by these."""
+    owners = np.sort(mesh.owner[mesh.surface[vertices[:, [0, -1]]]], axis=1)
+    found = {}
+    for one, other in np.unique(owners[owners[:, 0] != owners[:, 1]], axis=0).tolist():
+        found[one, other] = np.unique(vertices[(owners == [one, other]).all(axis=1)])
+    return found
 
 
 def _way_out(mesh: ContactMesh, y: Floats, one: int, other: int, vertices: Indices, clearance: float) -> Floats:
@@ -107,7 +124,8 @@ def _way_out(mesh: ContactMesh, y: Floats, one: int, other: int, vertices: Indic
         directions = _normals(mesh, y, plane, vertices)[:1] * (1.0 if plane == other else -1.0)
     else:
         between = y[of_vertex == one].mean(axis=0) - y[of_vertex == other].mean(axis=0)
-        means = [_normals(mesh, y, other, vertices).mean(axis=0), -_normals(mesh, y, one, vertices).mean(axis=0)]
+        # a string has no normals
+        means = [sign * _normals(mesh, y, of, vertices).sum(axis=0) for sign, of in ((1.0, other), (-1.0, one))]
         directions = np.concatenate([[between, *means], np.eye(3), -np.eye(3)])
         leads_out = (directions @ np.array(means).T >= 0.0).all(axis=1)
         directions = directions[leads_out] if leads_out.any() else directions
@@ -120,8 +138,13 @@ def _way_out(mesh: ContactMesh, y: Floats, one: int, other: int, vertices: Indic
 
 
 def _normals(mesh: ContactMesh, y: Floats, owner: int, vertices: Indices) -> Floats:
-    """Returns unit normals of the triangles of a body or collider all of whose corners are among some vertices."""
+    """Returns unit normals of the triangles of a body or collider all of whose corners are among some vertices.
+
+    Where there are none, as at a corner that touches, of those with a corner among them.
+    """
     triangles = mesh.triangles[mesh.owner[mesh.surface[mesh.triangles[:, 0]]] == owner]
-    corners = y[triangles[np.isin(triangles, vertices).all(axis=1)]]
+    is_corner = np.isin(triangles, vertices)
+    is_whole = is_corner.all(axis=1)
+    corners = y[triangles[is_whole if is_whole.any() else is_corner.any(axis=1)]]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     return normals / np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)[:, None]

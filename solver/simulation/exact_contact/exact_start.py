@@ -24,7 +24,7 @@ from ...scene.tracks import TrackReader
 from .exact_surfaces import ExactSurfaces
 
 TOUCH_SHARE = 0.05  # of the gap: bodies that are no deeper in each other only touch
-SAME_PLACE_SHARE = 1.0e-3  # of the gap: parts of one body that are closer touch each other
+SAME_PLACE_SHARE = 1.0e-3  # of the gap: bodies, and parts of one body, that are closer touch each other
 CLEARANCE_SHARE = 0.25  # of the gap: how far apart they begin then
 
 
@@ -59,10 +59,11 @@ def begin_exact_contact(
     bound, motion = surfaces.motion(tracks, time, time, (None, state.x))
     mesh, gap = bound.mesh, surfaces.options.barrier.gap
     y = bound.positions(state.x, motion.start)
-    found = deepest_intersection(mesh, y)
+    touching = SAME_PLACE_SHARE * gap
+    found = deepest_intersection(mesh, y, touching)
     moved: Floats = np.zeros((len(surfaces.names), 3))
     if found is not None:
-        moves = separating_translations(mesh, y, _masses(surfaces, model), CLEARANCE_SHARE * gap)
+        moves = separating_translations(mesh, y, _masses(surfaces, model), touching, CLEARANCE_SHARE * gap)
         if found.depth > TOUCH_SHARE * gap or moves is None:
             names = {"name": surfaces.names[found.one], "other": surfaces.names[found.other]}
             place = "(" + ", ".join(f"{x:.3g}" for x in found.place) + ") m"
