@@ -8,66 +8,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fixtures.block_systems import dense, islands, spread
+from fixtures.block_systems import islands
+from fixtures.touching_bars import TouchingBars, bar
 from sinew.solver.linalg import island_cholesky, pcg
-from sinew.solver.linalg.block_system import BlockSystem, StoppingCriteria
+from sinew.solver.linalg.block_system import StoppingCriteria
 from sinew.solver.linalg.island_cholesky import (
     chunks_of_factors,
     island_factor_arrays,
     worthwhile_factors,
 )
 from sinew.solver.linalg.pair_stiffness_assembly import PairPattern
-from sinew.solver.linalg.pcg import solve
 from sinew.solver.linalg.reverse_cuthill_mckee import reverse_cuthill_mckee
-from sinew.solver.linalg.rigid_modes import rigid_modes
 from sinew.solver.runtime.threads.thread_count import set_thread_count, thread_count
 
-# a row of nodes, each four in a row a tet
-BAR = np.array([[i, i + 1, i + 2, i + 3] for i in range(12)], np.int32)
-TIGHT = StoppingCriteria(1.0e-10, 400)
-
-
-class Touching:
-    """Some bars, each of which touches the next one."""
-
-    def __init__(self, count=4, self_contact=False, seed=0):
-        base = islands(count, BAR)
-        tets = np.concatenate([BAR + number * (int(BAR.max()) + 1) for number in range(count)]).astype(np.int32)
-        first = np.arange(count - 1, dtype=np.int32) * len(BAR) + len(BAR) - 1
-        other = first + 1
-        if self_contact:
-            first, other = np.append(first, [0]).astype(np.int32), np.append(other, [len(BAR) - 1]).astype(np.int32)
-        self.pattern = PairPattern(tets).pair_blocks(base, first, other).pattern
-        self.values = spread(self.pattern, seed)
-        self.values[self.pattern.diagonal] += 0.003 * np.eye(3).ravel()
-        rng = np.random.default_rng(seed + 1)
-        n = self.pattern.node_count
-        self.x, self.b = rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
-        self.is_free = np.ones(n, bool)
-
-    def chosen(self):
-        """Returns that all islands are factored."""
-        return np.ones(self.pattern.island_count, bool)
-
-    def solve(self, chosen, stopping=TIGHT):
-        """Returns the solution and how it went."""
-        modes = rigid_modes(self.pattern, self.values, self.x, self.is_free)
-        v = np.zeros_like(self.b)
-        system = BlockSystem(self.pattern, self.values, self.b, self.is_free, chosen)
-        return v, solve(system, v, stopping, modes=modes)
-
-    def expected(self):
-        """Returns the dense solution."""
-        free = np.repeat(self.is_free, 3)
-        v = np.zeros(len(free))
-        v[free] = np.linalg.solve(dense(self.pattern, self.values)[np.ix_(free, free)], self.b.ravel()[free])
-        return v.reshape(-1, 3)
+BAR = bar()
 
 
 @pytest.mark.parametrize("self_contact", [False, True])
 def test_the_solution_is_that_of_the_dense_matrix_in_fewer_iterations(self_contact):
-    touching = Touching(self_contact=self_contact)
-    v, found = touching.solve(touching.chosen())
+    touching = TouchingBars(self_contact=self_contact)
+    v, found = touching.solve(touching.every_island())
     by_blocks, of_blocks = touching.solve(None)
     expected = touching.expected()
     scale = np.abs(expected).max()
@@ -79,22 +39,22 @@ def test_the_solution_is_that_of_the_dense_matrix_in_fewer_iterations(self_conta
 
 def test_a_factor_is_exact_where_nothing_is_between_islands():
     """Blocks between islands are zero, so the preconditioner is the inverse: one iteration."""
-    touching = Touching()
+    touching = TouchingBars()
     pattern = touching.pattern
     rows = np.repeat(np.arange(pattern.node_count, dtype=np.int64), np.diff(pattern.row_start))
     island = pattern.island_of_row
     touching.values[island[rows] != island[pattern.column]] = 0.0
-    v, found = touching.solve(touching.chosen())
+    v, found = touching.solve(touching.every_island())
     assert found.converged and found.iterations <= 2
     expected = touching.expected()
     assert np.abs(v - expected).max() < 1e-8 * np.abs(expected).max()
 
 
 def test_held_nodes_stay_and_an_island_may_be_held_wholly():
-    touching = Touching()
+    touching = TouchingBars()
     touching.is_free[[1, 5]] = False
     touching.is_free[touching.pattern.island_start[2] : touching.pattern.island_start[3]] = False
-    v, found = touching.solve(touching.chosen())
+    v, found = touching.solve(touching.every_island())
     expected = touching.expected()
     assert found.converged and not v[~touching.is_free].any()
     assert np.abs(v - expected).max() < 1e-7 * np.abs(expected).max()
@@ -102,7 +62,7 @@ def test_held_nodes_stay_and_an_island_may_be_held_wholly():
 
 def test_an_island_that_is_not_definite_has_block_jacobi(monkeypatch):
     """Its factor would need the root of a number below zero; the others keep theirs."""
-    touching, made = Touching(), []
+    touching, made = TouchingBars(), []
 
     def keep(*given):
         made.append(island_factor_arrays(*given))
@@ -110,12 +70,12 @@ def test_an_island_that_is_not_definite_has_block_jacobi(monkeypatch):
 
     monkeypatch.setattr(pcg, "island_factor_arrays", keep)
     touching.values[touching.pattern.diagonal[3]] *= -1.0
-    touching.solve(touching.chosen(), StoppingCriteria(1.0e-10, 3))
+    touching.solve(touching.every_island(), StoppingCriteria(1.0e-10, 3))
     assert made[0].is_factored.tolist() == [False, True, True, True]
 
 
 def test_some_islands_are_factored_and_others_not():
-    touching = Touching()
+    touching = TouchingBars()
     chosen = np.array([True, False, True, False])
     v, found = touching.solve(chosen)
     expected = touching.expected()
@@ -124,12 +84,12 @@ def test_some_islands_are_factored_and_others_not():
 
 def test_any_number_of_threads_gives_the_same_bytes():
     before, found = thread_count(), []
-    touching = Touching(count=60)  # of more blocks than one thread solves alone
+    touching = TouchingBars(count=60)  # of more blocks than one thread solves alone
     assert touching.pattern.first_count > 3000
     try:
         for threads in (1, 2):
             set_thread_count(threads)
-            found.append(touching.solve(touching.chosen())[0].tobytes())
+            found.append(touching.solve(touching.every_island())[0].tobytes())
     finally:
         set_thread_count(before)
     assert found[0] == found[1]
@@ -137,7 +97,7 @@ def test_any_number_of_threads_gives_the_same_bytes():
 
 @pytest.mark.parametrize("self_contact", [False, True])
 def test_rows_of_an_island_stay_together_and_are_short(self_contact):
-    touching = Touching(self_contact=self_contact)
+    touching = TouchingBars(self_contact=self_contact)
     pattern = touching.pattern
     envelopes = pattern.island_layout.envelopes
     assert sorted(envelopes.node) == list(range(pattern.node_count))
@@ -156,7 +116,7 @@ def test_rows_of_an_island_stay_together_and_are_short(self_contact):
 
 def test_the_order_of_rows_does_not_depend_on_what_touched_before():
     """A resumed bake does not know it, and has to get the same bytes."""
-    base, touching = islands(2, BAR), Touching(count=2)
+    base, touching = islands(2, BAR), TouchingBars(count=2)
     tets = np.concatenate([BAR, BAR + 15]).astype(np.int32)
     first, other = np.array([11, 0], np.int32), np.array([12, 11], np.int32)
     patterns = PairPattern(tets)
@@ -169,7 +129,7 @@ def test_the_order_of_rows_does_not_depend_on_what_touched_before():
 
 
 def test_stiff_islands_with_short_rows_are_factored(monkeypatch):
-    touching = Touching()
+    touching = TouchingBars()
     pattern = touching.pattern
     diagonal = touching.values[pattern.diagonal][:, [0, 4, 8]].sum(axis=1) / 3.0
     per_island = np.add.reduceat(diagonal, pattern.island_start[:-1].astype(int))

@@ -24,6 +24,7 @@ from .block_jacobi import invert_diagonal
 from .block_pattern import BlockPattern
 from .block_system import BlockSystem, MatrixArrays, PcgWorkspace, StoppingCriteria
 from .convergence_rate import RateCheck
+from .coupled_aggregates import coupled_aggregates
 from .direct_small_islands import MAX_SMALL_ISLAND_NODES, solve_small_islands
 from .element_by_element import ElementProducts
 from .island_cholesky import chunks_of_factors, island_factor_arrays
@@ -232,6 +233,7 @@ class BlockJacobiSolve:
             ModeArrays(modes.lever_arms, modes.product, modes.inverse),
             modes.coupled and modes.coupled.arrays,
             modes.coupled and island_factor_arrays(pattern, chosen, self.workspace),
+            modes.coupled and coupled_aggregates(pattern, system.values, system.is_free, chosen),
             terms and terms.arrays(pattern, half.island if half else chunk_island),
             IslandArrays(*pattern.clusters, scalars, np.zeros((len(chunk_island), SUMS_PER_CHUNK))),
         )

@@ -15,6 +15,7 @@ from ..runtime.jit import kernel
 from ..runtime.threads.worker_team import TASK, await_wakeup, claim, is_finished, join, publish, report_done
 from .block_jacobi import invert_rows
 from .convergence_rate import IS_SLOW, RATE, UNKNOWN_RATE, measure_rate, note_residual
+from .coupled_aggregates import solve_aggregates
 from .coupled_rigid_modes import add_inter_island_products
 from .element_by_element import add_active_products
 from .envelope_cholesky import solve_envelope
@@ -58,7 +59,7 @@ DIVERGENCE_RATIO = 1.0e4  # the smallest ‖r‖² so far, from which on an isla
 
 @kernel(no_refcount=True)
 def conjugate_gradients(
-    is_leader, team, limits, matrix, half, vectors, modes, coupled, factors, element_terms, islands
+    is_leader, team, limits, matrix, half, vectors, modes, coupled, factors, aggregates, element_terms, islands
 ):
     """Solves for x; returns the iterations and the largest relative residual of the islands.
 
@@ -72,6 +73,7 @@ def conjugate_gradients(
         modes: `ModeArrays`.
         coupled: `CoupledModeArrays`, or None, for which nothing of it is compiled.
         factors: `IslandFactorArrays`, or None as before.
+        aggregates: `AggregateArrays` of nodes of coupled islands, or None as before.
         element_terms: `ElementTermArrays` of tets whose stiffness is not in the matrix, or None as before.
         islands: `IslandArrays`, all zero at first but BB, which is what ‖b‖² counts for at least.
     """
@@ -106,9 +108,12 @@ def conjugate_gradients(
         may_continue = iterations < limits.max_iterations and may_go_on and restarts <= MAX_RESTARTS
         if task >= RESIDUAL and task != DIRECTION:
             has_modes = len(modes.inverse) > 0 and (task == UPDATE or task == RESIDUAL)
-            _sum_chunks(has_modes, part_island, modes.inverse, islands)
-            if coupled is not None:
-                if has_modes:
+            _sum_chunks(has_modes, part_island, islands)
+            if has_modes:
+                if aggregates is not None:
+                    solve_aggregates(aggregates, vectors.work, modes.product, scalars)
+                _mode_coefficients(modes.inverse, scalars)
+                if coupled is not None:
                     _coupled_mode_coefficients(coupled, vectors.work, scalars)
         if task == PREPARE:
             task = _task_after_preparation(matrix.is_free, vectors.x)
@@ -260,8 +265,8 @@ def _next_task(task, may_continue, is_norm, has_direction, tolerance, islands):
 
 
 @kernel(device_only=True, no_refcount=True)
-def _sum_chunks(has_modes, chunk_island, mode_inverse, islands):
-    """Sums up the results of a pass for every island, chunk by chunk; with c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of its modes."""
+def _sum_chunks(has_modes, chunk_island, islands):
+    """Sums up the results of a pass for every island, chunk by chunk; with (AZ)ᵀ z − Zᵀ r of its modes."""
     sums, scalars = islands.sums, islands.scalars
     count = SUMS_PER_CHUNK if has_modes else 2
     for island in range(len(scalars)):
@@ -275,8 +280,11 @@ def _sum_chunks(has_modes, chunk_island, mode_inverse, islands):
         own[SECOND_SUM] += sums[chunk, 1]
         for k in range(2, count):
             own[MODE_RESIDUALS + k - 2] += sums[chunk, k]
-    if not has_modes:
-        return
+
+
+@kernel(device_only=True, no_refcount=True)
+def _mode_coefficients(mode_inverse, scalars):
+    """Writes c = E⁻¹ ((AZ)ᵀ z − Zᵀ r) of the modes of every island."""
     for island in range(len(scalars)):
         own = scalars[island]
         for m in range(6):
