@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fixtures.brittle_bodies import ball_on, brittle, pane_tets
-from sinew.solver.brittle.break_body import Breakage, break_body
+from sinew.solver.brittle.break_body import RUN_TOLERANCE, Breakage, break_body
 from sinew.solver.brittle.brittle_body import BrittleBody, brittle_body
 from sinew.solver.brittle.contact_patch import contact_patch, spread_force
 from sinew.solver.brittle.crack_steps import crack_on
@@ -139,7 +139,7 @@ def test_pieces_are_what_hangs_together(shattered: tuple[BrittleBody, Breakage])
     assert made.cracked.piece_count == len(made.pieces)
     assert made.crack_area == pytest.approx(made.cracked.crack_area)
     assert made.released_energy > body.material.fracture_energy * made.crack_area
-    assert made.largest_residual <= 1e-4
+    assert made.largest_residual <= RUN_TOLERANCE
 
 
 def test_pieces_grow_with_the_speed(shattered: tuple[BrittleBody, Breakage]) -> None:
@@ -174,9 +174,7 @@ def test_cracks_that_are_there_take_away_strength() -> None:
     assert step is not None and step.overload == pytest.approx(stress.overload.max())
     cracked = CrackedMesh(body, step.is_parted)
     assert cracked.is_tip.any() and cracked.piece_count == 1
-    softer = piece_stress(
-        cracked, stress.tets, forces_on_piece(cracked, stress.tets, [hit]), 1e-6, stress.tet_displacements
-    )
+    softer = piece_stress(cracked, stress.tets, forces_on_piece(cracked, stress.tets, [hit]), 1e-6, stress.known())
     assert softer.energy > stress.energy
     again = break_body(body, [hit], STILL, cracked)
     assert again.first_crack_share < first.first_crack_share

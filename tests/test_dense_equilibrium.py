@@ -14,11 +14,13 @@ from sinew.solver.brittle.cracked_mesh import CrackedMesh
 from sinew.solver.brittle.dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from sinew.solver.brittle.dense_kernels import add_stiffness
 from sinew.solver.brittle.elastic_solid import ElasticSolid
+from sinew.solver.brittle.element_tables import element_tables
 from sinew.solver.brittle.hit import forces_on_piece
 from sinew.solver.brittle.piece_stress import PieceStress, piece_stress
 from sinew.solver.brittle.quadratic_kernels import MIDDLES
 from sinew.solver.brittle.static_equilibrium import equilibrium_solver
 from sinew.solver.mesh.shapes import box_tets
+from sinew.solver.mesh.tetrahedralize.material_moments import full_tets
 from sinew.solver.runtime.arrays import Bools, Floats
 
 SAME = 1e-9
@@ -28,7 +30,12 @@ def partly_filled_solid() -> ElasticSolid:
     nodes, tets = box_tets((3, 2, 1), (0.12, 0.07, 0.03))
     rng = np.random.default_rng(3)
     solid, _ = glass_solid(nodes + 0.003 * rng.standard_normal(nodes.shape), tets)
-    return replace(solid, fill=rng.uniform(0.1, 1.0, len(tets)))
+    return refilled(solid, rng.uniform(0.1, 1.0, len(tets)))
+
+
+def refilled(solid: ElasticSolid, fill: Floats) -> ElasticSolid:
+    mesh = solid.mesh
+    return replace(solid, elements=element_tables(mesh.nodes, mesh.tets, fill, full_tets(len(fill))))
 
 
 def random_load(solid: ElasticSolid) -> Floats:
@@ -76,7 +83,7 @@ def test_no_load_and_no_free_node_move_nothing() -> None:
 
 def test_tets_without_stiffness_have_no_factor() -> None:
     solid = partly_filled_solid()
-    empty = replace(solid, fill=np.zeros(len(solid.fill)))
+    empty = refilled(solid, np.zeros(len(solid.weight)))
     assert dense_equilibrium_solver(empty, held_nodes(empty, (0,))) is None
 
 

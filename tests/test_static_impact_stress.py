@@ -8,7 +8,9 @@ import pytest
 
 from fixtures.brittle_bodies import GLASS_DENSITY, GLASS_MODULUS, GLASS_RATIO, disc_tets, glass_solid
 from sinew.solver.brittle import static_equilibrium
-from sinew.solver.brittle.inertia_relief import PlacedForces, balanced_load, shape_functions, shape_moments
+from sinew.solver.brittle.element_tables import shape_moments
+from sinew.solver.brittle.inertia_relief import PlacedForces, balanced_load, shape_functions
+from sinew.solver.brittle.quadratic_kernels import MIDDLES, multiply_blocks_into, prolong_into, restrict_into
 from sinew.solver.brittle.static_equilibrium import equilibrium_solver, rigid_motions
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.mesh.tetrahedralize.material_moments import full_tets
@@ -114,6 +116,48 @@ def test_a_spinning_rod_is_pulled_by_its_own_inertia() -> None:
     means = [stress[inner & (np.abs(x - at) < 0.02)].mean() for at in (-0.1, 0.0, 0.1)]
     theirs = [wanted[inner & (np.abs(x - at) < 0.02)].mean() for at in (-0.1, 0.0, 0.1)]
     assert means == pytest.approx(theirs, rel=0.02)
+
+
+def test_stress_at_corners_is_that_of_its_formula() -> None:
+    solid, _ = glass_solid(*distorted_box())
+    mesh, u = solid.mesh, np.random.default_rng(6).standard_normal(solid.mesh.nodes.shape)
+    found = solid.corner_stress(u)
+    for tet in range(0, len(mesh.tets), 7):
+        own, g = u[mesh.tets[tet]], mesh.gradients[tet]
+        mean = own[:4].T @ g
+        for i in range(4):
+            at = [i if j == i else int(MIDDLES[i, j]) for j in range(4)]
+            H = 4.0 * own[at].T @ g - mean
+            strain = 0.5 * (H + H.T)
+            wanted = 2.0 * solid.mu * strain + solid.lam * np.trace(strain) * np.eye(3)
+            assert found[tet, i] == pytest.approx(wanted[[0, 1, 2, 0, 1, 2], [0, 1, 2, 1, 2, 0]], rel=1e-9)
+
+
+def test_kernels_take_fields_to_corners_and_back() -> None:
+    solid, _ = glass_solid(*distorted_box())
+    mesh, random = solid.mesh, np.random.default_rng(7)
+    P = np.kron(mesh.prolongation().toarray(), np.eye(3))
+    f, u = random.standard_normal(mesh.nodes.size), random.standard_normal(3 * mesh.corner_count)
+    on_corners, everywhere = np.empty_like(u), np.empty_like(f)
+    restrict_into(mesh.ends, f, on_corners)
+    prolong_into(mesh.ends, u, everywhere)
+    assert np.abs(on_corners - P.T @ f).max() < 1e-13 and np.abs(everywhere - P @ u).max() < 1e-13
+    blocks, product = random.standard_normal((len(mesh.nodes), 3, 3)), np.empty_like(f)
+    multiply_blocks_into(blocks, f, product)
+    assert np.abs(product - np.einsum("nij,nj->ni", blocks, f.reshape(-1, 3)).ravel()).max() < 1e-13
+
+
+def test_energy_is_right_to_second_order() -> None:
+    """An early end of a solve leaves as much less than it should be as the residual would store."""
+    solid, body = glass_solid(*distorted_box())
+    solver, load = equilibrium_solver(solid), balanced_load(solid, body, PUSH)
+    exact = solver.solve(load, 1e-12)
+    other = 1e-7 * np.random.default_rng(9).standard_normal(load.shape)
+    early = solver.solve(load, 5e-2, exact.displacements + other)
+    assert early.iterations
+    assert exact.energy == pytest.approx(0.5 * float(np.sum(load * exact.displacements)), rel=1e-9)
+    plain = 0.5 * float(np.sum(load * early.displacements))
+    assert 0.0 < exact.energy - early.energy < 0.2 * abs(exact.energy - plain)
 
 
 def test_a_warm_start_and_a_cold_one_end_at_the_same_place() -> None:

@@ -18,6 +18,7 @@ from fixtures.brittle_bodies import (
 from sinew.solver.brittle.brittle_body import BrittleBody, brittle_body
 from sinew.solver.brittle.cracked_mesh import whole_mesh
 from sinew.solver.brittle.elastic_solid import ElasticSolid
+from sinew.solver.brittle.element_tables import element_tables
 from sinew.solver.brittle.hit import forces_on_piece
 from sinew.solver.brittle.inertia_relief import PlacedForces
 from sinew.solver.brittle.piece_stress import PieceStress, piece_mass, piece_stress
@@ -72,7 +73,7 @@ def test_forces_and_diagonal_of_cut_tets_are_those_of_their_matrix() -> None:
     nodes, tets = cut_tets()
     mesh = quadratic_mesh(nodes, tets)
     moments = material_moments(nodes, tets, np.full(2, 0.5), SLAB)
-    solid = ElasticSolid(mesh, 3.0e10, 2.0e10, 2500.0, np.array([0.3, 0.5]), moments)
+    solid = ElasticSolid(mesh, 3.0e10, 2.0e10, 2500.0, element_tables(nodes, tets, np.array([0.3, 0.5]), moments))
     K = solid.stiffness().toarray()
     u = np.random.default_rng(4).normal(size=mesh.nodes.shape)
     assert np.abs((K @ u.ravel()).reshape(-1, 3) - solid.forces(u)).max() < 1e-12 * np.abs(K).max()

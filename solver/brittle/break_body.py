@@ -34,11 +34,13 @@ from .cracked_mesh import CrackedMesh, whole_mesh
 from .held_tets import divide_held_tets
 from .hit import Hit, forces_on_piece
 from .impact_energy import ImpactEnergy
-from .piece_stress import PieceStress, piece_mass, piece_stress
+from .piece_stress import KnownStress, PieceStress, piece_mass, piece_stress
 from .rigid_mass import RigidMass, RigidMotion
 from .static_fatigue import impact_strength_gain
 
-TOLERANCE = 1.0e-4  # of stress that tells where cracks go
+TOLERANCE = 1.0e-4  # of the stress that tells whether a body cracks at all, and whether cracks have come to an end
+# of the stress that tells where cracks go on: the largest is then right to a thousandth
+RUN_TOLERANCE = 5.0e-3
 MAX_CRACK_STEPS = 1000
 
 
@@ -99,14 +101,14 @@ class _LoadedPiece:
         piece: It.
         hits: Number → hit.
         share: Of the peak by Hertz's law, the load on it by now.
-        guess: Displacements of its tets to begin a solve with [m], (k, 10, 3), or None.
+        known: What a solve begins with, or None.
         inherited: What its tets have stored as a part of a larger piece [J].
     """
 
     piece: Piece
     hits: dict[int, Hit]
     share: float = 0.0
-    guess: Floats | None = None
+    known: KnownStress | None = None
     inherited: float = 0.0
 
 
@@ -181,12 +183,13 @@ def _crack_until_apart(
     cracked: CrackedMesh, loaded: _LoadedPiece, tally: _Tally
 ) -> tuple[CrackedMesh, list[_LoadedPiece]]:
     """Returns the body when one piece of it has fallen apart or bears its load, and what has become of that piece."""
-    tets, guess = loaded.piece.tets, loaded.guess
+    tets, known = loaded.piece.tets, loaded.known
+    tolerance = RUN_TOLERANCE if tally.steps else TOLERANCE
     forces = forces_on_piece(cracked, tets, loaded.hits.values())
     energy: ImpactEnergy | None = None
     while True:
         tally.on_solve(tally.steps, tally.pieces)
-        stress = piece_stress(cracked, tets, forces, TOLERANCE, guess)
+        stress = piece_stress(cracked, tets, forces, tolerance, known, loaded.piece.mass)
         tally.residual = max(tally.residual, stress.relative_residual)
         if energy is None:
             energy = _energy(loaded, stress)
@@ -202,12 +205,16 @@ def _crack_until_apart(
                 tally.peak_forces[number] = peak * hit.impact.peak_force
             tally.first_share = 1.0 / (peak * worst) if peak * worst > 0.0 else np.inf
         tally.steps += 1
+        known = stress.known()
         parted = crack_on(stress, peak) if tally.steps < MAX_CRACK_STEPS else None
         if parted is None:
+            if stress.relative_residual > TOLERANCE:
+                tolerance = TOLERANCE
+                continue
             return cracked, [replace(loaded, hits={})]
+        tolerance = RUN_TOLERANCE
         energy = energy.at_share(max(min(energy.share, peak), 1.0 / parted.overload))
         cracked = divide_held_tets(CrackedMesh(cracked.body, parted.is_parted))
-        guess = stress.tet_displacements
         labels = cracked.piece[tets]
         if labels.min() < labels.max():
             return cracked, _fallen_pieces(cracked, loaded, energy, stress, tally)
@@ -252,6 +259,6 @@ def _fallen_pieces(
         moved = RigidMotion(loaded.piece.mass.velocity_at(motion, mass.centre), motion.angular_velocity)
         hits = {number: on[n] for number, on in pressing.items() if n in on}
         share = max((hit.impact.force / hit.impact.peak_force for hit in hits.values()), default=0.0)
-        guess = stress.tet_displacements[rows[n]] if hits else None
-        fallen.append(_LoadedPiece(Piece(own, mass, moved), hits, share, guess, float(stored[rows[n]].sum())))
+        known = stress.known(rows[n]) if hits else None
+        fallen.append(_LoadedPiece(Piece(own, mass, moved), hits, share, known, float(stored[rows[n]].sum())))
     return fallen

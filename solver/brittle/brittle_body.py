@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..mesh.node_splitting.minimum_fragment import min_fragment_volume
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.material_moments import MaterialMoments, full_tets
 from ..runtime.arrays import Bools, Floats, Indices, floats
+from .element_tables import ElementTables, element_tables
+from .tet_tree import TetTree, tet_tree
 
 THIN_FILL = 0.95  # walls are thinner than tets where even the fullest tet around has less in it
 
@@ -101,12 +104,22 @@ class BrittleBody:
         """[kg], (m,)."""
         return floats(self.material.density * self.volume)
 
-    @property
+    @functools.cached_property
+    def elements(self) -> ElementTables:
+        """What its tets have of their own, whatever cracks are between them."""
+        return element_tables(self.nodes, self.tets, self.fill, self.moments)
+
+    @functools.cached_property
+    def tet_tree(self) -> TetTree:
+        """Halves of its tets, for the factors of its pieces."""
+        return tet_tree(self.nodes, self.tets)
+
+    @functools.cached_property
     def is_thin(self) -> Bools:
         """Which tets have walls in them that are thinner than they are: even the fullest around is not full, (m,)."""
         return np.asarray(self.fill / self.load_share < THIN_FILL)
 
-    @property
+    @functools.cached_property
     def is_stress_checked(self) -> Bools:
         """Whose stress tells whether the body breaks, (m,): not that of tets that are held or have little in them."""
         return np.asarray(self.is_breakable & (self.load_share >= MIN_LOAD_SHARE) & ~self.is_held)

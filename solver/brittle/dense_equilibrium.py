@@ -51,11 +51,12 @@ class DenseEquilibriumSolver:
         self._take_out_rigid_motions(f)
         size, u = math.sqrt(f @ f), np.zeros(load.size)
         if not size > 0.0:
-            return Equilibrium(np.zeros_like(load), 0, 0.0)
+            return Equilibrium(np.zeros_like(load), 0, 0.0, 0.0)
         u[free] = scipy.linalg.lapack.dpotrs(self.factor, f[free], lower=1)[0]
         self._take_out_rigid_motions(u)
         left = np.where(free, f - self.solid.forces(u.reshape(-1, 3)).ravel(), 0.0)
-        return Equilibrium(floats(u.reshape(load.shape)), 0, math.sqrt(left @ left) / size)
+        energy = 0.5 * float(u @ (f + left))
+        return Equilibrium(floats(u.reshape(load.shape)), 0, math.sqrt(left @ left) / size, energy)
 
     def _take_out_rigid_motions(self, values: Floats) -> None:
         if self.rigid_motions.shape[1]:

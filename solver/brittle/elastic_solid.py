@@ -7,16 +7,14 @@ quadratic displacements; and stress counts where there is material.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
-from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
-from ..mesh.tetrahedralize.material_moments import MaterialMoments
 from ..runtime.arrays import Bools, Floats, Indices, floats
-from .quadratic_kernels import MIDDLES, add_elastic_forces
+from .element_tables import ElementTables
+from .quadratic_kernels import MIDDLES, add_elastic_forces, corner_stress_into
 from .quadratic_mesh import QuadraticMesh
 
 
@@ -28,21 +26,24 @@ class ElasticSolid:
         mesh: The tets.
         mu, lam: Lamé's moduli μ and λ [Pa].
         density: ρ [kg/m³].
-        fill: Which share of each tet is material, (m,).
-        moments: Where in the tets that is.
+        elements: Of the tets.
     """
 
     mesh: QuadraticMesh
     mu: float
     lam: float
     density: float
-    fill: Floats
-    moments: MaterialMoments
+    elements: ElementTables
 
     @property
     def weight(self) -> Floats:
         """V times the filled share [m³], (m,)."""
-        return floats(self.fill * self.mesh.volume)
+        return self.elements.weight
+
+    @property
+    def second_moments(self) -> Floats:
+        """∫ λᵢ λⱼ dV over the material in each tet [m³], (m, 4, 4)."""
+        return self.elements.second_moments
 
     @property
     def has_thin_walls(self) -> bool:
@@ -50,37 +51,20 @@ class ElasticSolid:
 
         What is linear in every tet tells little of how these bend.
         """
-        return bool(self.moments.is_full.mean() < 0.5)
-
-    @functools.cached_property
-    def second_moments(self) -> Floats:
-        """∫ λᵢ λⱼ dV over the material in each tet [m³], (m, 4, 4)."""
-        return floats(self.weight[:, None, None] * self.moments.second)
+        return bool(self.elements.is_full.mean() < 0.5)
 
     def forces(self, u: Floats) -> Floats:
         """Returns K u [N] for displacements [m], (n, 3) each."""
         out = np.zeros_like(u)
         mesh = self.mesh
-        add_elastic_forces(mesh.tets, mesh.gradients, self.second_moments, self.mu, self.lam, MIDDLES, u, out)
+        add_elastic_forces(mesh.tets, mesh.gradients, self.second_moments, self.mu, self.lam, u, out)
         return out
 
     def diagonal_blocks(self) -> Floats:
         """Returns the 3×3 blocks of K on its diagonal [N/m], (n, 3, 3)."""
-        g = self.mesh.gradients
-        products = np.einsum("tir,tjs->tijrs", g, g)
-        i, j = EDGE_STARTS, EDGE_ENDS
-        own = products[:, range(4), range(4)]
-        moments = self.second_moments
-        squares = moments[:, range(4), range(4), None, None]
-        first = moments.sum(axis=2)[:, :, None, None]
-        # ∫ ∇N ∇Nᵀ dV of corners, ∇N = (4 λᵢ − 1) gᵢ, and of the middles of edges, N = 4 λᵢ λⱼ
-        corners = (16.0 * squares - 8.0 * first + self.weight[:, None, None, None]) * own
-        middles = 16.0 * (squares[:, j] * own[:, i] + squares[:, i] * own[:, j])
-        middles += 16.0 * moments[:, i, j, None, None] * (products[:, i, j] + products[:, j, i])
-        M = np.concatenate([corners, middles], axis=1)
-        traces = np.einsum("tarr->ta", M)
-        blocks = (self.lam + self.mu) * M + self.mu * traces[:, :, None, None] * np.eye(3)
-        return self.mesh.sum_at_nodes(blocks)
+        M = self.mesh.sum_at_nodes(self.elements.gradient_products)
+        traces = np.trace(M, axis1=1, axis2=2)
+        return floats((self.lam + self.mu) * M + self.mu * traces[:, None, None] * np.eye(3))
 
     def corner_stiffness(self) -> scipy.sparse.csc_array:
         """Returns K of the displacements that are linear in every tet [N/m], (3 c, 3 c) for c corners."""
@@ -115,17 +99,8 @@ class ElasticSolid:
 
         It is linear in the tet, and goes on beyond its material.
         """
-        mesh = self.mesh
-        own, g = u[mesh.tets], mesh.gradients
-        mean = np.einsum("tjr,tjs->trs", own[:, :4], g)
-        stress = np.empty((len(mesh.tets), 4, 6))
-        for i in range(4):
-            at = [i if j == i else int(MIDDLES[i, j]) for j in range(4)]
-            H = 4.0 * np.einsum("tjr,tjs->trs", own[:, at], g) - mean
-            strain = 0.5 * (H + np.swapaxes(H, 1, 2))
-            pressure = self.lam * np.einsum("trr->t", strain)
-            stress[:, i] = 2.0 * self.mu * strain[:, [0, 1, 2, 0, 1, 2], [0, 1, 2, 1, 2, 0]]
-            stress[:, i, :3] += pressure[:, None]
+        stress = np.empty((len(self.mesh.tets), 4, 6))
+        corner_stress_into(self.mesh.tets, self.mesh.gradients, self.mu, self.lam, u, stress)
         return stress
 
     def tet_energy(self, corner_stress: Floats) -> Floats:
@@ -141,11 +116,11 @@ class ElasticSolid:
 
     def mean_stress(self, corner_stress: Floats) -> Floats:
         """Returns the mean over the material in each tet [Pa], (m, 6)."""
-        return floats(np.einsum("ti,tis->ts", self.moments.first, corner_stress))
+        return floats(np.einsum("ti,tis->ts", self.elements.centre, corner_stress))
 
     def material_stress(self, corner_stress: Floats) -> Floats:
         """Returns the stress of the material in each tet where it is nearest to the corners [Pa], (m, 4, 6)."""
-        return floats(np.einsum("tpi,tis->tps", self.moments.nearest, corner_stress))
+        return floats(np.einsum("tpi,tis->tps", self.elements.nearest, corner_stress))
 
     def nodal_stress(self, corner_stress: Floats, is_counted: Bools | None = None) -> Floats:
         """Returns the means over the tets at each corner of the mesh, by material, where it is nearest [Pa], (c, 6).

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
-from ..mesh.tetrahedralize.material_moments import MaterialMoments
 from ..runtime.arrays import Floats, Indices, floats
 from .elastic_solid import ElasticSolid
 from .rigid_mass import RigidMass
@@ -45,13 +44,6 @@ def shape_functions(weights: Floats) -> Floats:
     return np.concatenate([corners, 4.0 * weights[:, EDGE_STARTS] * weights[:, EDGE_ENDS]], axis=1)
 
 
-def shape_moments(moments: MaterialMoments) -> Floats:
-    """Returns ∫ N_a λ_c dV / ∫ dV over the material in tets of ten nodes, (m, 10, 4)."""
-    third, second = moments.third, moments.second
-    corners = 2.0 * np.einsum("taac->tac", third) - second
-    return floats(np.concatenate([corners, 4.0 * third[:, EDGE_STARTS, EDGE_ENDS]], axis=1))
-
-
 def balanced_load(
     solid: ElasticSolid, body: RigidMass, forces: PlacedForces, angular_velocity: Floats | None = None
 ) -> Floats:
@@ -78,5 +70,5 @@ def balanced_load(
     r = mesh.corners - body.centre
     acceleration = a + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
     mass = solid.density * solid.weight
-    inertial = mass[:, None, None] * (shape_moments(solid.moments) @ acceleration)
+    inertial = mass[:, None, None] * (solid.elements.shape_moments @ acceleration)
     return floats(load - mesh.sum_at_nodes(inertial))

@@ -22,13 +22,27 @@ import numpy as np
 from ..mechanics.elements.elastic_stress import principal_stresses
 from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
+from .corner_factor import Fronts, PieceNodes, corner_factor
 from .cracked_mesh import CrackedMesh
 from .dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from .elastic_solid import ElasticSolid
 from .inertia_relief import PlacedForces, balanced_load
 from .quadratic_mesh import quadratic_mesh
 from .rigid_mass import RigidMass, rigid_mass_of_tets
-from .static_equilibrium import equilibrium_solver
+from .static_equilibrium import SHIFT, equilibrium_solver
+
+
+@dataclass(frozen=True, eq=False)
+class KnownStress:
+    """What a solve begins with: that of the piece before a crack went on, or of one that this was a part of.
+
+    Attributes:
+        displacements: Of the ten nodes of each tet [m], (k, 10, 3).
+        fronts: See `corner_factor.py`.
+    """
+
+    displacements: Floats
+    fronts: Fronts | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +56,8 @@ class PieceStress:
         displacements: [m], (n, 3), of its nodes.
         load: [N], (n, 3).
         relative_residual: What the solve left.
+        energy: What the load has stored [J].
+        fronts: Of the factor of displacements that are linear in every tet, for what becomes of the piece.
         strength_gain: Over the breaking stress where cracks begin: a short load may be larger (`static_fatigue.py`).
     """
 
@@ -51,17 +67,13 @@ class PieceStress:
     displacements: Floats
     load: Floats
     relative_residual: float
+    energy: float
+    fronts: Fronts | None
     strength_gain: float = 1.0
 
-    @property
-    def energy(self) -> float:
-        """½ fᵀ u, what the load has stored [J]."""
-        return float(0.5 * np.einsum("ni,ni->", self.load, self.displacements))
-
-    @property
-    def tet_displacements(self) -> Floats:
-        """Of the ten nodes of each tet [m], (k, 10, 3): they tell what a piece with one more crack is like."""
-        return self.displacements[self.solid.mesh.tets]
+    def known(self, rows: Indices | slice = slice(None)) -> KnownStress:
+        """Returns what is known by it of the piece with more cracks, or of a part with some of its tets, (r,)."""
+        return KnownStress(self.displacements[self.solid.mesh.tets[rows]], self.fronts)
 
     @functools.cached_property
     def corner_stress(self) -> Floats:
@@ -76,16 +88,23 @@ class PieceStress:
 
     @functools.cached_property
     def at_tips(self) -> tuple[Floats, Floats]:
-        """The same of tets with crack tips, (k, 3) and (k, 3, 3): of their mean, or of half of their largest stress."""
-        mean = self.solid.mean_stress(self.corner_stress)
-        found = principal_stresses(mean)
-        cut = np.flatnonzero(self.cracked.body.is_thin[self.tets])
-        each = self.solid.material_stress(self.corner_stress)[cut]
-        most = principal_stresses(each.reshape(-1, 6))[0][:, 2].reshape(-1, 4)
-        halves = 0.5 * each[np.arange(len(cut), dtype=np.int64), most.argmax(axis=1)]
-        is_bent = 0.5 * most.max(axis=1) > found[0][cut, 2]
-        mean[cut[is_bent]] = halves[is_bent]
-        return principal_stresses(mean)
+        """The same of tets with crack tips, (k, 3) and (k, 3, 3), of their mean, or of half of their largest stress.
+
+        Those of other tets are zero.
+        """
+        at = np.flatnonzero(self._has_tip)
+        mean = self.solid.mean_stress(self.corner_stress)[at]
+        values, directions = principal_stresses(mean)
+        cut = np.flatnonzero(self.cracked.body.is_thin[self.tets[at]])
+        if len(cut):
+            each = self.solid.material_stress(self.corner_stress)[at[cut]]
+            most = principal_stresses(each.reshape(-1, 6))[0][:, 2].reshape(-1, 4)
+            halves = 0.5 * each[np.arange(len(cut), dtype=np.int64), most.argmax(axis=1)]
+            is_bent = 0.5 * most.max(axis=1) > values[cut, 2]
+            values[cut[is_bent]], directions[cut[is_bent]] = principal_stresses(halves[is_bent])
+        out = np.zeros((len(self.tets), 3)), np.zeros((len(self.tets), 3, 3))
+        out[0][at], out[1][at] = values, directions
+        return out
 
     @functools.cached_property
     def is_tip(self) -> Bools:
@@ -160,7 +179,12 @@ def piece_mass(cracked: CrackedMesh, tets: Indices) -> RigidMass:
 
 
 def piece_stress(
-    cracked: CrackedMesh, tets: Indices, forces: PlacedForces, tolerance: float, guess: Floats | None = None
+    cracked: CrackedMesh,
+    tets: Indices,
+    forces: PlacedForces,
+    tolerance: float,
+    known: KnownStress | None = None,
+    mass: RigidMass | None = None,
 ) -> PieceStress:
     """Returns the stress of a piece.
 
@@ -169,24 +193,33 @@ def piece_stress(
         tets: The tets of the piece, rising, (k,).
         forces: What presses on it, in tets of the body.
         tolerance: Relative residual of the solve.
-        guess: Displacements of the ten nodes of each tet to begin with [m], (k, 10, 3); None: zero.
+        known: What to begin with; None: nothing.
+        mass: Of the piece; None: it is found.
     """
     body = cracked.body
     used, local = np.unique(cracked.tets[tets], return_inverse=True)
-    mesh = quadratic_mesh(cracked.nodes[used], indices(local.reshape(-1, 4)))
+    elements = body.elements.of_tets(tets)
+    shapes = (elements.gradients, elements.volume)
+    mesh = quadratic_mesh(cracked.nodes[used], indices(local.reshape(-1, 4)), shapes)
     mu, lam = body.material.lame_moduli
-    solid = ElasticSolid(mesh, mu, lam, body.material.density, body.fill[tets], body.moments.of_tets(tets))
+    solid = ElasticSolid(mesh, mu, lam, body.material.density, elements)
     own = PlacedForces(indices(np.searchsorted(tets, forces.tet)), forces.weights, forces.force)
-    load = balanced_load(solid, piece_mass(cracked, tets), own)
+    load = balanced_load(solid, piece_mass(cracked, tets) if mass is None else mass, own)
     is_held = np.zeros(len(mesh.nodes), bool)
     is_held[mesh.tets[body.is_held[tets]]] = True
-    start = None
-    if guess is not None:
+    start, fronts = None, None if known is None else known.fronts
+    if known is not None:
         start = np.zeros_like(mesh.nodes)
-        start[mesh.tets] = guess
+        start[mesh.tets] = known.displacements
     dense = dense_equilibrium_solver(solid, is_held) if len(mesh.nodes) <= MAX_NODES else None
     if dense is not None:
         found = dense.solve(load)
     else:
-        found = equilibrium_solver(solid, is_held).solve(load, tolerance, start)
-    return PieceStress(cracked, tets, solid, found.displacements, load, found.relative_residual)
+        factor = None
+        if not solid.has_thin_walls:
+            nodes = PieceNodes(body.tet_tree, tets, cracked.copies.corner[used])
+            factor = corner_factor(solid, is_held[: mesh.corner_count], nodes, SHIFT, fronts)
+            fronts = fronts if factor is None else factor.fronts
+        found = equilibrium_solver(solid, is_held, factor).solve(load, tolerance, start)
+    residual, energy = found.relative_residual, found.energy
+    return PieceStress(cracked, tets, solid, found.displacements, load, residual, energy, fronts)

@@ -22,6 +22,7 @@ import scipy.sparse
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Floats, Indices, floats, indices
+from .element_tables import gradients_and_volumes
 from .quadratic_kernels import add_at_nodes
 
 
@@ -66,20 +67,23 @@ class QuadraticMesh:
         return floats(summed.reshape(len(self.nodes), *values.shape[2:]))
 
 
-def quadratic_mesh(nodes: Floats, tets: Indices) -> QuadraticMesh:
-    """Returns the tets, (m, 4), with nodes (c, 3) [m], and middles of their edges."""
+def quadratic_mesh(nodes: Floats, tets: Indices, known: tuple[Floats, Floats] | None = None) -> QuadraticMesh:
+    """Returns tets with the middles of their edges.
+
+    Args:
+        nodes: Their corners [m], (c, 3).
+        tets: (m, 4).
+        known: Their gradients and volumes; None: they are found.
+    """
     ends = np.sort(np.stack([tets[:, EDGE_STARTS], tets[:, EDGE_ENDS]], axis=2).reshape(-1, 2), axis=1)
     key, middle = np.unique(ends[:, 0].astype(np.int64) * len(nodes) + ends[:, 1], return_inverse=True)
     ends = np.stack([key // len(nodes), key % len(nodes)], axis=1)
-    corners = nodes[tets]
-    edges = corners[:, 1:] - corners[:, :1]
-    gradients = np.linalg.inv(edges).transpose(0, 2, 1)
-    gradients = np.concatenate([-gradients.sum(axis=1, keepdims=True), gradients], axis=1)
+    gradients, volume = gradients_and_volumes(nodes, tets) if known is None else known
     return QuadraticMesh(
         nodes=floats(np.concatenate([nodes, nodes[ends].mean(axis=1)])),
         tets=indices(np.concatenate([tets, len(nodes) + middle.reshape(-1, 6)], axis=1)),
         corner_count=len(nodes),
         ends=indices(ends),
-        gradients=floats(gradients),
-        volume=floats(np.linalg.det(edges) / 6.0),
+        gradients=gradients,
+        volume=volume,
     )
