@@ -187,6 +187,8 @@ def _crack_until_apart(
     tolerance = RUN_TOLERANCE if tally.steps else TOLERANCE
     forces = forces_on_piece(cracked, tets, loaded.hits.values())
     energy: ImpactEnergy | None = None
+    rise = max(hit.impact.rise_time for hit in loaded.hits.values())
+    at_once = rise * cracked.body.material.crack_speed / float(np.median(cracked.body.size[tets]))
     while True:
         tally.on_solve(tally.steps, tally.pieces)
         stress = piece_stress(cracked, tets, forces, tolerance, known, loaded.piece.mass)
@@ -206,7 +208,7 @@ def _crack_until_apart(
             tally.first_share = 1.0 / (peak * worst) if peak * worst > 0.0 else np.inf
         tally.steps += 1
         known = stress.known()
-        parted = crack_on(stress, peak) if tally.steps < MAX_CRACK_STEPS else None
+        parted = crack_on(stress, peak, at_once) if tally.steps < MAX_CRACK_STEPS else None
         if parted is None:
             if stress.relative_residual > TOLERANCE:
                 tolerance = TOLERANCE

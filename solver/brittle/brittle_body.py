@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +44,11 @@ class BrittleMaterial:
     def lame_moduli(self) -> tuple[float, float]:
         """μ and λ [Pa]."""
         return lame_moduli(self.youngs_modulus, self.poisson_ratio)
+
+    @property
+    def crack_speed(self) -> float:
+        """0.38 √(E / ρ), that of cracks that run freely [m/s]: Roberts and Wells (1954); of glass 1500 is measured."""
+        return 0.38 * math.sqrt(self.youngs_modulus / self.density)
 
     @property
     def fracture_energy(self) -> float:
@@ -108,6 +114,20 @@ class BrittleBody:
     def elements(self) -> ElementTables:
         """What its tets have of their own, whatever cracks are between them."""
         return element_tables(self.nodes, self.tets, self.fill, self.moments)
+
+    @functools.cached_property
+    def middles(self) -> Floats:
+        """Of its tets [m], (m, 3)."""
+        return floats(self.nodes[self.tets].mean(axis=1))
+
+    @functools.cached_property
+    def _spread(self) -> Floats:
+        """How far the corners of each tet are from its middle, at most [m], (m,)."""
+        return floats(np.linalg.norm(self.nodes[self.tets] - self.middles[:, None], axis=2).max(axis=1))
+
+    def may_be_within(self, tets: Indices, place: Floats, radius: float) -> Bools:
+        """Returns which of some tets, (k,), may have points nearer to a place [m] than a radius [m], (k,)."""
+        return np.asarray(np.linalg.norm(self.middles[tets] - place, axis=1) <= radius + self._spread[tets])
 
     @functools.cached_property
     def tet_tree(self) -> TetTree:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
+import numpy.typing as npt
 
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..mesh.tetrahedralize.material_moments import MaterialMoments
@@ -42,7 +43,7 @@ class ElementTables:
     nearest: Floats
     is_full: Bools
 
-    def of_tets(self, tets: Indices) -> ElementTables:
+    def of_tets(self, tets: npt.NDArray[np.integer]) -> ElementTables:
         """Returns those of some tets, (k,)."""
         return ElementTables(*(getattr(self, each.name)[tets] for each in fields(self)))
 

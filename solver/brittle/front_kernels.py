@@ -67,12 +67,16 @@ def solve_fronts(node_start, nodes, own, value_start, values, x, room):
         for k in range(begin, end):
             for r in range(3):
                 room[3 * (k - begin) + r] = x[3 * nodes[k] + r]
-        for j in range(rows):
-            at = value_start[f] + j * size
-            y = room[j] / values[at + j]
-            room[j] = y
-            for k in range(j + 1, size):
-                room[k] -= values[at + k] * y
+        # three rows at once: a number of the work space is read and written once for them
+        for j in range(0, rows, 3):
+            p = value_start[f] + j * size
+            q, s = p + size, p + 2 * size
+            a = room[j] / values[p + j]
+            b = (room[j + 1] - values[p + j + 1] * a) / values[q + j + 1]
+            c = (room[j + 2] - values[p + j + 2] * a - values[q + j + 2] * b) / values[s + j + 2]
+            room[j], room[j + 1], room[j + 2] = a, b, c
+            for k in range(j + 3, size):
+                room[k] -= values[p + k] * a + values[q + k] * b + values[s + k] * c
         for k in range(begin, end):
             for r in range(3):
                 x[3 * nodes[k] + r] = room[3 * (k - begin) + r]
@@ -82,20 +86,28 @@ def solve_fronts(node_start, nodes, own, value_start, values, x, room):
         for k in range(begin, end):
             for r in range(3):
                 room[3 * (k - begin) + r] = x[3 * nodes[k] + r]
-        for j in range(rows - 1, -1, -1):
-            at = value_start[f] + j * size
-            # four sums at once: one alone waits for its own last addition
-            a, b, c, d, k = room[j], 0.0, 0.0, 0.0, j + 1
-            while k + 4 <= size:
-                a -= values[at + k] * room[k]
-                b -= values[at + k + 1] * room[k + 1]
-                c -= values[at + k + 2] * room[k + 2]
-                d -= values[at + k + 3] * room[k + 3]
-                k += 4
-            while k < size:
-                a -= values[at + k] * room[k]
-                k += 1
-            room[j] = (a + b + (c + d)) / values[at + j]
+        for j in range(rows - 3, -1, -3):
+            p = value_start[f] + j * size
+            q, s = p + size, p + 2 * size
+            # six sums at once: one alone waits for its own last addition
+            a, b, c, d, e, g, k = room[j], room[j + 1], room[j + 2], 0.0, 0.0, 0.0, j + 3
+            while k + 2 <= size:
+                x0, x1 = room[k], room[k + 1]
+                a -= values[p + k] * x0
+                b -= values[q + k] * x0
+                c -= values[s + k] * x0
+                d -= values[p + k + 1] * x1
+                e -= values[q + k + 1] * x1
+                g -= values[s + k + 1] * x1
+                k += 2
+            if k < size:
+                a -= values[p + k] * room[k]
+                b -= values[q + k] * room[k]
+                c -= values[s + k] * room[k]
+            c = (c + g) / values[s + j + 2]
+            b = (b + e - values[q + j + 2] * c) / values[q + j + 1]
+            room[j] = (a + d - values[p + j + 1] * b - values[p + j + 2] * c) / values[p + j]
+            room[j + 1], room[j + 2] = b, c
         for k in range(begin, begin + own[f]):
             for r in range(3):
                 x[3 * nodes[k] + r] = room[3 * (k - begin) + r]

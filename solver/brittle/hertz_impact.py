@@ -58,6 +58,13 @@ class HertzImpact:
         """How long bodies that just touch now and lose no energy stay in touch [s]."""
         return DURATION_FACTOR * self.largest_approach / self.speed
 
+    @property
+    def rise_time(self) -> float:
+        """How long it takes from where bodies touch to where they are nearest [s]; 0: they do not come nearer."""
+        energy = self.energy
+        speed = math.sqrt(2.0 * energy / self.mass)
+        return 0.5 * DURATION_FACTOR * self.largest_approach / speed if speed > 0.0 else 0.0
+
     def at_force(self, force: float) -> HertzImpact:
         """Returns the impact where it has grown to a force of at most the peak [N]."""
         approach = min((force / self.stiffness) ** (2.0 / 3.0), self.largest_approach)

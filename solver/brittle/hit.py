@@ -59,11 +59,13 @@ class Hit:
     def patch(self, cracked: CrackedMesh, tets: Indices, widened: float = 1.0) -> ContactPatch:
         """Returns where it presses on a piece of these tets, (k,), within so many times its radius."""
         body = cracked.body
+        radius = widened * self.reach(body)
+        tets = tets[body.may_be_within(tets, self.place(body), radius)]
         is_free = body.neighbours.tet[tets] < 0
         if self.is_on_cracks:
             is_free |= cracked.is_parted[tets]
         row, face = np.nonzero(is_free)
-        return contact_patch(body, (tets[row], indices(face)), self.peak, widened * self.reach(body))
+        return contact_patch(body, (tets[row], indices(face)), self.peak, radius)
 
     def reach(self, body: BrittleBody) -> float:
         """Returns the radius over which its force is spread [m]."""
@@ -72,8 +74,9 @@ class Hit:
     def splinter_volume(self, body: BrittleBody, tets: Indices) -> float:
         """Returns the volume below which what comes off a piece of these tets, (k,), is a splinter [m³]."""
         volume = body.volume[tets]
-        middles = body.nodes[body.tets[tets]].mean(axis=1)
-        is_near = np.linalg.norm(middles - self.place(body), axis=1) < SPLINTER_SIZES * float(body.size[self.tet])
+        is_near = np.linalg.norm(body.middles[tets] - self.place(body), axis=1) < SPLINTER_SIZES * float(
+            body.size[self.tet]
+        )
         return min(float(volume[is_near].sum()), MAX_SPLINTER_SHARE * float(volume.sum()))
 
     def on_pieces(self, cracked: CrackedMesh, pieces: Sequence[tuple[Indices, RigidMass]]) -> dict[int, Hit]:

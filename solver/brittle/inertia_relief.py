@@ -16,6 +16,7 @@ import numpy as np
 from ..mesh.local_tet_numbering import EDGE_ENDS, EDGE_STARTS
 from ..runtime.arrays import Floats, Indices, floats
 from .elastic_solid import ElasticSolid
+from .quadratic_kernels import subtract_inertia
 from .rigid_mass import RigidMass
 
 
@@ -67,8 +68,8 @@ def balanced_load(
     arms = forces.places(mesh.nodes, mesh.tets) - body.centre
     torque = np.cross(arms, forces.force).sum(axis=0) - np.cross(omega, body.inertia @ omega)
     a, alpha = forces.force.sum(axis=0) / body.mass, np.linalg.solve(body.inertia, torque)
-    r = mesh.corners - body.centre
-    acceleration = a + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
-    mass = solid.density * solid.weight
-    inertial = mass[:, None, None] * (solid.elements.shape_moments @ acceleration)
-    return floats(load - mesh.sum_at_nodes(inertial))
+    # α × r + ω × (ω × r) = A r
+    A = np.cross(alpha, np.eye(3)).T + np.cross(omega, np.cross(omega, np.eye(3))).T
+    acceleration = floats(a + (mesh.nodes[: mesh.corner_count] - body.centre) @ A.T)
+    subtract_inertia(mesh.tets, solid.elements.shape_moments, solid.density * solid.weight, acceleration, load)
+    return floats(load)

@@ -18,6 +18,7 @@ import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ..mechanics.elements.elastic_stress import principal_stresses
 from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
@@ -26,6 +27,7 @@ from .corner_factor import Fronts, PieceNodes, corner_factor
 from .cracked_mesh import CrackedMesh
 from .dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from .elastic_solid import ElasticSolid
+from .element_tables import ElementTables
 from .inertia_relief import PlacedForces, balanced_load
 from .quadratic_mesh import quadratic_mesh
 from .rigid_mass import RigidMass, rigid_mass_of_tets
@@ -38,10 +40,12 @@ class KnownStress:
 
     Attributes:
         displacements: Of the ten nodes of each tet [m], (k, 10, 3).
+        elements: Of these tets.
         fronts: See `corner_factor.py`.
     """
 
     displacements: Floats
+    elements: ElementTables
     fronts: Fronts | None
 
 
@@ -71,9 +75,10 @@ class PieceStress:
     fronts: Fronts | None
     strength_gain: float = 1.0
 
-    def known(self, rows: Indices | slice = slice(None)) -> KnownStress:
+    def known(self, rows: npt.NDArray[np.integer] | slice = slice(None)) -> KnownStress:
         """Returns what is known by it of the piece with more cracks, or of a part with some of its tets, (r,)."""
-        return KnownStress(self.displacements[self.solid.mesh.tets[rows]], self.fronts)
+        elements = self.solid.elements if isinstance(rows, slice) else self.solid.elements.of_tets(rows)
+        return KnownStress(self.displacements[self.solid.mesh.tets[rows]], elements, self.fronts)
 
     @functools.cached_property
     def corner_stress(self) -> Floats:
@@ -198,7 +203,7 @@ def piece_stress(
     """
     body = cracked.body
     used, local = np.unique(cracked.tets[tets], return_inverse=True)
-    elements = body.elements.of_tets(tets)
+    elements = body.elements.of_tets(tets) if known is None else known.elements
     shapes = (elements.gradients, elements.volume)
     mesh = quadratic_mesh(cracked.nodes[used], indices(local.reshape(-1, 4)), shapes)
     mu, lam = body.material.lame_moduli

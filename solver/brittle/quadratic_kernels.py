@@ -112,6 +112,25 @@ def corner_stress_into(tets, gradients, mu, lam, u, out):
 
 
 @kernel()
+def subtract_inertia(tets, shape_moments, mass, acceleration, out):
+    """Takes ∫ N ρ r̈ dV of tets from the forces of their nodes [N], (n, 3).
+
+    Args:
+        tets, shape_moments: See `QuadraticMesh` and `ElementTables`.
+        mass: Of the tets [kg], (m,).
+        acceleration: r̈ of corners, between which it is linear [m/s²], (c, 3).
+        out: Forces.
+    """
+    for tet in range(len(tets)):
+        nodes, moments = tets[tet], shape_moments[tet]
+        for r in range(3):
+            x, y = mass[tet] * acceleration[nodes[0], r], mass[tet] * acceleration[nodes[1], r]
+            z, w = mass[tet] * acceleration[nodes[2], r], mass[tet] * acceleration[nodes[3], r]
+            for n in range(10):
+                out[nodes[n], r] -= moments[n, 0] * x + moments[n, 1] * y + moments[n, 2] * z + moments[n, 3] * w
+
+
+@kernel()
 def add_at_nodes(tets, values, out):
     """Adds values that tets have at their first k nodes, (m, k, c), to those of the nodes, (n, c)."""
     for tet in range(len(values)):
