@@ -180,6 +180,41 @@ def test_cracks_that_are_there_take_away_strength() -> None:
     assert again.first_crack_share < first.first_crack_share
 
 
+def test_tips_that_a_hard_hit_reaches_at_once_split_at_once() -> None:
+    body = pane()
+    hit = ball_on(body, TOP, (0.0, 0.0, -1.0), 6.0)
+    whole, every = whole_mesh(body), np.arange(len(body.tets), dtype=np.int32)
+    cracked, chosen = whole, []
+    for _ in range(8):
+        stress = piece_stress(cracked, every, forces_on_piece(cracked, every, [hit]), 1e-6)
+        slow, fast, even = (crack_on(stress, 1.0, at_once) for at_once in (np.inf, 0.0, 1e9))
+        assert slow is not None and fast is not None and even is not None
+        assert slow.overload == fast.overload == stress.overload.max()
+        assert (slow.is_parted == even.is_parted).all(), "the load does not rise that far"
+        assert (fast.is_parted | slow.is_parted == fast.is_parted).all(), "what splits slowly splits fast"
+        chosen.append(int(fast.is_parted.sum()) - int(slow.is_parted.sum()))
+        cracked = CrackedMesh(body, slow.is_parted)
+    assert max(chosen) > 0
+
+
+def test_stress_of_the_run_of_a_crack_is_right_to_a_thousandth() -> None:
+    body = pane()
+    hit = ball_on(body, TOP, (0.0, 0.0, -1.0), 6.0)
+    every = np.arange(len(body.tets), dtype=np.int32)
+    cracked = whole_mesh(body)
+    known = None
+    for _ in range(6):
+        forces = forces_on_piece(cracked, every, [hit])
+        stress = piece_stress(cracked, every, forces, RUN_TOLERANCE, known)
+        exact = piece_stress(cracked, every, forces, 1e-9)
+        off = np.abs(stress.overload - exact.overload).max()
+        assert off < 2e-3 * exact.overload.max()
+        assert 0.0 <= exact.energy - stress.energy < 1e-4 * exact.energy
+        known, step = stress.known(), crack_on(stress, 1.0)
+        assert step is not None
+        cracked = CrackedMesh(body, step.is_parted)
+
+
 def test_a_bar_that_is_hit_in_its_middle_snaps_there() -> None:
     nodes, tets = box_tets((16, 3, 3), (0.32, 0.06, 0.06))
     body = brittle(nodes, tets, scatter=0.0)

@@ -242,7 +242,10 @@ def test_no_piece_that_hits_could_break_is_left_out() -> None:
         pieces = simulation.built.pieces
         assert pieces is not None
         own = pieces.bodies[0]
-        number = next(n for n, tets in enumerate(own.tets_of_pieces) if len(tets) == len(body.tets))
+        # some pieces have as many tets
+        number = next(
+            n for n, tets in enumerate(own.tets_of_pieces) if np.array_equal(own.body.volume[tets], body.volume)
+        )
         speed, mass = max(hit.impact.speed for hit in hits), own.masses[number].mass
         bound = len(hits) ** 0.4 * own.stiffest_contacts[number] ** 0.4 * (2.5 * mass * speed**2) ** 0.6
         checked.append((sum(hit.impact.peak_force for hit in hits), bound))
@@ -255,7 +258,8 @@ def test_no_piece_that_hits_could_break_is_left_out() -> None:
         for _ in simulation.run():
             pass
     assert len(checked) > 5
-    assert all(force <= bound for force, bound in checked), checked
+    above = [(force, bound) for force, bound in checked if force > (1.0 + 1e-12) * bound]
+    assert not above
 
 
 @pytest.mark.slow

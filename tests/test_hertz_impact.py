@@ -80,6 +80,14 @@ def test_an_impact_goes_on_where_it_is_taken_up_again() -> None:
     assert later.on_part(0.6, 0.0).peak_force == pytest.approx(0.3 * impact.peak_force, rel=1e-12)
 
 
+def test_a_load_rises_for_half_of_the_time_wherever_it_is_taken_up() -> None:
+    impact = HertzImpact(1e9, 0.4, 2.0)
+    found = integrated(impact, impact.duration)
+    assert found.t[np.argmax(found.y[0])] == pytest.approx(impact.rise_time, rel=5e-3)
+    assert impact.at_force(0.4 * impact.peak_force).rise_time == pytest.approx(impact.rise_time, rel=1e-12)
+    assert HertzImpact(1e9, 0.4, 0.0).rise_time == 0.0
+
+
 def test_the_peak_is_reached_and_not_passed() -> None:
     impact = HertzImpact(1e9, 0.4, 2.0)
     end = impact.at_force(2.0 * impact.peak_force)

@@ -10,7 +10,7 @@ the cracks: `corner_factor.py` changes what they change of it. Where that does n
 Adding both levels instead takes 17, 24 and 32 iterations down to 1e-2, 1e-3 and 1e-4 where the V-cycle takes 7, 11 and
 15, of 4,600 tets 40 steps of cracks into a hit; its two further products take less time than the rest of an iteration.
 
-Source: Fish and Belsky (1995), for the two levels; Xu (1992); Li (2005), for the factor of K.
+Source: Xu (1992), for corrections in two spaces, one after the other; Li (2005), for the factor of K.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Equilibrium:
         displacements: u [m], (n, 3); the mean and the turn of all nodes are zero, or those of held nodes.
         iterations: Of conjugate gradients.
         relative_residual: |f − K u| / |f|.
-        energy: ½ uᵀ (f + r) [J], r = f − K u: what the load stores, less than that by half of what r would store.
+        energy: ½ uᵀ (f + r) [J], r = f − K u, at least 0: what the load stores, less by what r would store.
     """
 
     displacements: Floats
@@ -109,7 +109,7 @@ class EquilibriumSolver:
             iterations += more
         u = self._admissible(u)
         left = math.sqrt(r @ r) / size
-        return Equilibrium(floats(u.reshape(load.shape)), iterations, left, 0.5 * float(u @ (f + r)))
+        return Equilibrium(floats(u.reshape(load.shape)), iterations, left, max(0.5 * float(u @ (f + r)), 0.0))
 
     def _conjugate_gradients(
         self, f: Floats, u: Floats, precondition: Callable[[Floats], Floats], wanted: float, most: int
