@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from fixtures.closed_surfaces import sphere
+from fixtures.exact_checks import advance_and_count
 from fixtures.scenes import Run, rotation
-from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.scene import Body, Collider, Material, Meshing, Scene, Settings
 
@@ -51,19 +51,11 @@ def bowl_scene(contact: str) -> Scene:
 
 
 def test_ten_jellies_in_a_bowl(tmp_path, reach) -> None:
-    run, found, unsettled = Run(tmp_path, bowl_scene("exact")), 0, 0
-    faces = {body.key: body.triangles for body in run.scene.bodies}
-    still = run.scene.colliders[0].vertices, run.scene.colliders[0].triangles
-
-    def look() -> None:
-        nonlocal found
-        positions = run.simulation.positions()
-        found += len(surface_intersections({key: (positions[key], faces[key]) for key in faces} | {"bowl": still}))
-
-    for _ in range(FRAMES):
-        run.advance(before_step=look)
-        unsettled += run.reports[-1].unsettled
-    look()
+    run = Run(tmp_path, bowl_scene("exact"))
+    found = advance_and_count(
+        run, FRAMES, {"bowl": (run.scene.colliders[0].vertices, run.scene.colliders[0].triangles)}
+    )
+    unsettled = sum(report.unsettled for report in run.reports)
     tets = run.built.model.tet_count
     line = f"exact: intersections, ten jellies of {tets} tets in a bowl, {4 * FRAMES} steps"
     reach("Contact", line, found, 0, found == 0)
