@@ -186,7 +186,7 @@ def _move_fixed(
     core = body.core
     V, omega = body.motion(v[core.nodes])
     wanted, rest, mass = target[core.nodes[held]], model.X[core.nodes[held]], body.mass[held]
-    if _determines_rotation(rest):
+    if determines_rotation(rest):
         R, t = rigid_fit(mass, rest, wanted)
         x[core.nodes] = model.X[core.nodes] @ R.T + t
     else:
@@ -198,7 +198,7 @@ def _move_fixed(
     v[core.nodes] = V + cross_each(omega, x[core.nodes] - centre)
 
 
-def _determines_rotation(points: Floats) -> bool:
+def determines_rotation(points: Floats) -> bool:
     """Whether points, (k, 3), do not lie on a line."""
     sizes = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return len(points) > 2 and bool(sizes[1] > MIN_EXTENT_RATIO * sizes[0])

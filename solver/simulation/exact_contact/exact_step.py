@@ -30,6 +30,7 @@ from ..current_model import current_model
 from ..simulated_scene import ExactContactResult, SimulatedScene
 from ..step_boundary_conditions import BoundaryConditions, boundary_conditions, end_forces, posed_conditions
 from ..step_interval import StepPart
+from .exact_cores import end_held_cores, with_held_cores
 from .exact_flesh import check_held, flesh_groups, held_but_for_poses, posed_nodes
 from .exact_loads import exact_collider_loads, exact_contact_loads, excluded_places
 from .exact_surfaces import ExactSurfaces
@@ -60,6 +61,7 @@ def take_exact_step(
     check_held(simulation, model, bounds, part.end)
     begun, before = _begin(simulation, model, surfaces, bounds, part), state.view()
     report = _solve(simulation, begun)
+    end_held_cores(model, bounds.is_fixed, state)
     bound, motion = begun.bound, begun.motion
     y = bound.positions(state.x, motion.end)
     let_in = report.excluded.without(surfaces.first_excluded)
@@ -134,6 +136,7 @@ def _begin(
 ) -> BegunStep:
     """Returns a step of bodies as they are in it, with what holds and pulls."""
     state, tracks = simulation.state, simulation.tracks
+    model, bounds = with_held_cores(simulation.built, model, bounds)
     bound, motion = surfaces.motion(tracks, part.begin, part.end, (bounds.is_fixed, bounds.fixed_target))
     excluded = ExcludedFeatures.from_state(state)
     if surfaces.appears(tracks, part.begin, part.end):
