@@ -21,8 +21,10 @@ from sinew.solver.contact.exact.excluded_features import ExcludedFeatures, edges
 from sinew.solver.contact.exact.friction import PairForces
 from sinew.solver.contact.exact.tangled_features import intersecting_owners, tangled_features
 from sinew.solver.mechanics.state import State
+from sinew.solver.scene.scene import Settings
 from sinew.solver.simulation.exact_contact.exact_loads import exact_collider_loads, exact_contact_loads, excluded_places
 
+EXACT = Settings(contact="exact", substeps=2)
 PLANE = np.array([[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
 
 
@@ -195,6 +197,14 @@ def test_places_are_those_of_points_and_of_the_middles_of_edges() -> None:
 
 def test_a_bake_tells_in_how_many_frames_colliders_were_let_in() -> None:
     lines = [{"frame": 1}, {"frame": 2, "let_in": 4}, {"frame": 3, "let_in": 1}]
-    (told,) = bake_warnings(lines, 2)
+    (told,) = bake_warnings(lines, EXACT)
     assert told.kind == "exact-contact-let-in" and told.details["count"] == 2 and told.details["frame"] == 2
-    assert bake_warnings(lines[:1], 2) == []
+    assert bake_warnings(lines[:1], EXACT) == []
+
+
+def test_a_bake_tells_every_step_with_exact_contact_that_did_not_converge() -> None:
+    lines = [{"frame": 1, "contacts": 9}] * 40 + [{"frame": 41, "contacts": 9, "unsettled": 1}]
+    (told,) = bake_warnings(lines, EXACT)
+    assert told.kind == "exact-contact-unsettled" and told.details == {"count": 1, "frame": 41}
+    assert bake_warnings(lines[:40], EXACT) == []
+    assert bake_warnings(lines, Settings(substeps=2)) == []  # by Fast, one in 82 steps is not seen

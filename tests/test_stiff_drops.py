@@ -15,6 +15,7 @@ from fixtures.tet_meshes import bar
 from sinew.solver.bake.contact_convergence_warnings import bake_warnings
 from sinew.solver.mechanics.finite_rotation_correction import with_finite_rotations
 from sinew.solver.mechanics.model import Part, make_model
+from sinew.solver.scene.scene import Settings
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_a_bake_says_when_most_steps_with_contact_are_unsettled(unsettled: int, 
     """Two frames of two steps touch something; those in the air do not count."""
     touching = [{"contacts": 3, "unsettled": unsettled // 2}, {"contacts": 1, "unsettled": unsettled - unsettled // 2}]
     lines = [{"contacts": 0, "unsettled": 0}] * 5 + touching
-    told = bake_warnings(lines, 2)
+    told = bake_warnings(lines, Settings(substeps=2))
     assert len(told) == count
     assert not told or ("3 of 4" in told[0].sentence and "Substeps" in told[0].next_step)
 

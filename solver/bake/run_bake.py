@@ -141,7 +141,7 @@ def run_bake(
 def _end_warnings(folder: Path, scene: Scene) -> list[SinewError]:
     """Returns warnings about a whole bake."""
     lines = CacheReader(folder).report()
-    return [*bake_warnings(lines[1:], scene.settings.substeps), *deep_contact_warnings(lines, scene)]
+    return [*bake_warnings(lines[1:], scene.settings), *deep_contact_warnings(lines, scene)]
 
 
 def _check_scene_is_there(folder: Path) -> None:

@@ -19,7 +19,9 @@ class ExactContactOptions:
         barrier: What pushes surfaces apart.
         safe: How close they may come.
         tolerance: Motion of an iteration from which on the step has converged [m].
-        max_iterations: Iterations at most.
+        max_iterations: Iterations at most, but for those that bring bodies on by a good part of the gap.
+        max_under_way: How many of these do not count at most: what slides or turns on what is near goes on by about the
+            gap in an iteration, however far it has to go in the step.
         max_lags: How often the forces of friction are taken anew at most.
     """
 
@@ -27,6 +29,7 @@ class ExactContactOptions:
     safe: SafeDistance
     tolerance: float
     max_iterations: int = 100
+    max_under_way: int = 400
     max_lags: int = 4
 
 

@@ -62,6 +62,7 @@ COARSE_SHARE, COARSE_LAGS = 20.0, 3  # of the tolerance: within it friction is t
 MAX_WAITING = 12  # iterations for which colliders wait before they are let in
 LET_IN_GROWTH = 2.0  # of WAITING_SHARE each time that they are let in, so that a step does so only a few times
 PARTED_SHARE = 0.25  # of the gap: distance from which on what was let in is kept apart again
+UNDER_WAY_SHARE = 0.5  # of the gap: motion of an iteration that brings a long way nearer to its end
 ARRIVED = 1.0 - 1.0e-9  # share of the way from which on the last bit is rounding
 
 
@@ -73,6 +74,7 @@ class ExactContactStep:
         collider: Vertices of colliders [m], (v, 3).
         arrival: How far these and held nodes got.
         waits: Whether they wait.
+        is_under_way: Whether pairs limited the last iteration, and it moved something by a good part of the gap.
         friction: What rubs.
         let_in: How many features were excluded.
     """
@@ -93,6 +95,7 @@ class ExactContactStep:
         self.x, self.collider = potential.x0.copy(), motion.start.copy()
         self.arrival = 1.0 if motion.is_still(self.x, surfaces.tet < 0) else 0.0
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
+        self.is_under_way = False
         self._start, self._was_cut = surfaces.positions(self.x, self.collider), False
         gap, narrow, wide = (share * options.barrier.gap for share in (1.0, MARGIN_SHARE, WIDE_MARGIN_SHARE))
         x_free = np.where(motion.is_fixed[:, None], motion.target, self.x + potential.free_fall)
@@ -122,6 +125,7 @@ class ExactContactStep:
         else:
             step = 0.0
         self._was_cut = step * way.share < whole.limit
+        self.is_under_way = whole.limit < 1.0 and step * way.length >= UNDER_WAY_SHARE * self.options.barrier.gap
         self.x = self.x + step * way.nodes
         self.collider = self.collider + step * way.collider
         if self._moves_prescribed:
@@ -356,10 +360,10 @@ def exact_contact_step(
     """
     kept_out = excluded or ExcludedFeatures()
     step = ExactContactStep(potential, surfaces, motion, options, settings, remembered, kept_out)
-    iterations, lags, since_lag, waited, converged = 0, 0, 0, 0, False
-    while iterations < options.max_iterations and not converged:
+    iterations, under_way, lags, since_lag, waited, converged = 0, 0, 0, 0, 0, False
+    while iterations - min(under_way, options.max_under_way) < options.max_iterations and not converged:
         moved = step.iterate()
-        iterations, since_lag = iterations + 1, since_lag + 1
+        iterations, since_lag, under_way = iterations + 1, since_lag + 1, under_way + step.is_under_way
         waited = waited + 1 if step.waits else 0
         if step.waits and (moved <= options.tolerance or waited == MAX_WAITING):
             step.let_colliders_in()

@@ -61,6 +61,11 @@ TEXTS: dict[str, tuple[str, str]] = {
         "In {count} frames, the first of them {frame}, what moves by its animation left bodies no room and was let in.",
         "The timeline marks these frames, and Show Contacts the places. Leave bodies more room there if this is seen.",
     ),
+    "exact-contact-unsettled": (
+        "In {count} steps, the first of them in frame {frame}, Exact contact stopped before its bodies had settled; "
+        "nothing intersects, but they may be slower than they should.",
+        "If that is seen, use more Substeps Per Frame.",
+    ),
     # solver/contact/initial/resolve_overlap.py
     "bodies-overlap": (
         '"{name}" and "{other}" overlap so deeply at the first frame that Sinew cannot tell which way is out.',
