@@ -317,6 +317,24 @@ def test_the_panel_and_the_bake_say_what_becomes_of_glass() -> None:
     assert not transmissive_materials.transmissive_materials(obj)
 
 
+def test_a_result_of_glass_that_is_attached_again_before_its_crack_is_shown_after_it(tmp_path: Path) -> None:
+    scene = fresh()
+    obj = ball()
+    shader = bpy.data.materials["Blue"]
+    if shader.node_tree is None:
+        shader.use_nodes = True
+    shader.node_tree.nodes["Principled BSDF"].inputs["Alpha"].default_value = 0.3
+    made, _, _ = broken(tmp_path, obj)
+    for _ in range(2):  # its driver hides it when it is attached
+        scene.frame_set(1)
+        attach_bake.attach(scene)
+    seen = {}
+    for frame in (1, OPENS, 1):
+        scene.frame_set(frame)
+        seen[frame] = [(each.hide_viewport, each.hide_render) for each in (obj, made)]
+    assert seen == {1: [(False, False), (True, True)], OPENS: [(True, True), (False, False)]}
+
+
 def test_a_duplicate_of_a_result_is_the_artists_own(tmp_path: Path) -> None:
     fresh()
     obj = ball()

@@ -53,6 +53,17 @@ def hidden_from(obj: bpy.types.Object) -> float | None:
     return float(driver.driver.expression.split()[-1]) * time_stretch(obj)
 
 
+def show_always(obj: bpy.types.Object) -> None:
+    """Takes back what `show_from` did.
+
+    A driver leaves its last value behind, and what is hidden by the artist gets none: so a value of one is not theirs.
+    """
+    driven = [path for path in VISIBILITY_PROPERTIES if _is_own(_find_driver(obj, path))]
+    remove_drivers(obj)
+    for path in driven:
+        setattr(obj, path, False)
+
+
 def show_from(obj: bpy.types.Object, from_frame: float) -> None:
     """Hides `obj` in the viewport and in renders before a frame."""
     for path in VISIBILITY_PROPERTIES:
@@ -73,15 +84,13 @@ def restore_visibility(obj: bpy.types.Object) -> None:
 
 def is_driven(obj: bpy.types.Object) -> bool:
     """Whether a driver of Sinew hides `obj` at some frames."""
-    found = (_find_driver(obj, path) for path in VISIBILITY_PROPERTIES)
-    return any(each is not None and OWN_EXPRESSION.fullmatch(each.driver.expression) for each in found)
+    return any(_is_own(_find_driver(obj, path)) for path in VISIBILITY_PROPERTIES)
 
 
 def remove_drivers(obj: bpy.types.Object) -> None:
     """Removes Sinew's drivers, and empty animation data."""
     for path in VISIBILITY_PROPERTIES:
-        driver = _find_driver(obj, path)
-        if driver is not None and OWN_EXPRESSION.fullmatch(driver.driver.expression):
+        if _is_own(_find_driver(obj, path)):
             obj.driver_remove(path)
     data = obj.animation_data
     if data is not None and not (data.action or len(data.drivers) or len(data.nla_tracks)):
@@ -96,6 +105,10 @@ def _add_driver(obj: bpy.types.Object, path: str, expression: str) -> None:
 
 def _find_driver(obj: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
     return obj.animation_data.drivers.find(path) if obj.animation_data else None
+
+
+def _is_own(driver: bpy.types.FCurve | None) -> bool:
+    return driver is not None and OWN_EXPRESSION.fullmatch(driver.driver.expression) is not None
 
 
 def _is_animated(obj: bpy.types.Object, path: str) -> bool:

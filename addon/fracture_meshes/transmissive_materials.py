@@ -26,7 +26,7 @@ def show_from_first_crack(shown: list[bpy.types.Object], obj: bpy.types.Object) 
     cracks = [frame for frame in map(first_crack, shown) if frame is not None]
     swap_at = min(cracks) if cracks and transmissive_materials(obj) else None
     for made in shown:
-        object_hiding.remove_drivers(made)
+        object_hiding.show_always(made)
         if swap_at is not None:
             object_hiding.show_from(made, swap_at)
     object_hiding.hide(obj, swap_at)
