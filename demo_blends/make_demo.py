@@ -59,6 +59,8 @@ SCENES = (
     "ribbon_in_points",
     "jelly_heap",
     "pile_of_dolls",
+    "vase",
+    "pane",
 )
 SHEET_PICTURES = 9
 

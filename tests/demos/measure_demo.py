@@ -51,6 +51,7 @@ def measure(cache: CacheReader) -> dict[str, dict[str, float]]:
             "lowest_at_the_end": float(x[-1][:, 2].min()),
             "volume_ratio": float(volumes(frames[-1].x, tets[-1]).sum() / volumes(model["nodes"], model["tets"]).sum()),
             "x_at_the_end": float(x[-1][:, 0].mean()),
+            "y_at_the_end": float(x[-1][:, 1].mean()),
             "height_ratio": float(min(np.ptp(p[:, 2]) for p in x) / np.ptp(x[0][:, 2])),
             "height_at_the_end": float(np.ptp(x[-1][:, 2])),
             "tets": len(model["tets"]),

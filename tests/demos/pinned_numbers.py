@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What each demo bakes to, and how far it may be off."""
 
+from demos.pinned_brittle import BRITTLE
+
 # At rest in the bowl, before it is carried away
 IN_THE_BOWL = {
     "volume_ratio": (1.0, 0.04),
@@ -564,9 +566,11 @@ PINNED = {
     ),
     "jelly_heap": (20, {f"Jelly {number}": JELLY_IN_HEAP for number in range(1, 61)}),
     "pile_of_dolls": (24, {f"Doll {number}": DOLL_IN_PILE for number in range(1, 10)}),
+    **BRITTLE,
 }
 # those that take more than seven seconds on a quick machine; others like them are in CI
 LONG = (
+    *BRITTLE,
     "curtain_on_rings",
     "ribbon_in_points",
     "plates_on_cloth",
