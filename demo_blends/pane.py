@@ -67,10 +67,10 @@ def _clear(material: bpy.types.Material, share: float) -> bpy.types.Material:
 def _frame() -> bpy.types.Object:
     """Returns four bars with a slot that the pane stands in, without touching it."""
     half, slot = 0.5 * SIDE, 0.5 * THICK + SLOT
-    # across a bar, from the opening outwards: distance from the pane's edge, and depth
+    # across a bar: distance from the pane's edge outwards, and depth
     section = [
-        (-RIM, -0.5 * DEEP), (-RIM, -slot), (SLOT, -slot), (SLOT, slot), (-RIM, slot), (-RIM, 0.5 * DEEP),
-        (BAR, 0.5 * DEEP), (BAR, -0.5 * DEEP),
+        (BAR, -0.5 * DEEP), (BAR, 0.5 * DEEP), (-RIM, 0.5 * DEEP), (-RIM, slot), (SLOT, slot), (SLOT, -slot),
+        (-RIM, -slot), (-RIM, -0.5 * DEEP),
     ]  # fmt: skip
     turns = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
     vertices = [(a * (half + off), deep, b * (half + off)) for a, b in turns for off, deep in section]
