@@ -13,17 +13,17 @@ BRITTLE = {
             "Vase": {
                 "tets": (1912, 100),
                 "volume_ratio": (1.0, 1e-3),
-                "pieces": (68, 25),
-                "x_at_the_end": (0.117, 0.05),
-                "height_ratio": (0.687, 0.12),
+                "pieces": (59, 20),
+                "x_at_the_end": (0.127, 0.05),
+                "height_ratio": (0.647, 0.12),
             }
         },
     ),
     "pane": (
-        20,
+        16,
         {
-            "Pane": {"tets": (3058, 150), "volume_ratio": (1.0, 1e-3), "pieces": (69, 25)},
-            "Ball": {"volume_ratio": (1.0, 1e-3), "y_at_the_end": (0.354, 0.08)},  # the pane is at 0: it went through
+            "Pane": {"tets": (3058, 150), "volume_ratio": (1.0, 1e-3), "pieces": (89, 30)},
+            "Ball": {"volume_ratio": (1.0, 1e-3), "y_at_the_end": (0.498, 0.12)},  # the pane is at 0: it went through
         },
     ),
 }
