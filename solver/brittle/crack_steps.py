@@ -5,8 +5,8 @@ The most overloaded tet comes first. It splits one of its nodes, those at crack 
 stress, by a plane normal to the largest principal stress: that of the tet at a tip, that of the node elsewhere. Tets at
 a node that has just split wait: their stress is not known any more. So do tets whose overload is less than
 `BATCH_SHARE` of that of the first that split: a load that rises would have reached them later, when its crack has taken
-it off. A hard hit is faster: it reaches them before a crack has got through a tet. Then all whose overload is
-`RUNNING_SHARE` of that split as well, which takes less than half of the solves. One crack begins at a time, since
+it off. A hit may be faster, and reach them long before a crack has got through a tet. Then all whose overload is
+`RUNNING_SHARE` of that split as well, which takes fewer solves. One crack begins at a time, since
 where stress is even all around is overloaded at once; those that are there all run.
 
 Where a tet is overloaded across a face of a crack guide rather than as a whole, a node of that face splits along the
@@ -28,7 +28,8 @@ from ..runtime.arrays import Bools, Floats, Indices
 from .piece_stress import PieceStress, normal_stress
 
 BATCH_SHARE = 0.8
-RUNNING_SHARE = 0.5  # where the load rises faster than cracks run
+# where the load rises so many times as fast as cracks run: by 1 instead of 10, a vase breaks into 5 pieces, not 41
+RUNNING_SHARE, TIMES_AS_FAST = 0.5, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def crack_on(stress: PieceStress, load: float, at_once: float = np.inf) -> Crack
         has_begun |= is_begin
         if first == 0.0:
             first = float(overload[row])
-            runs = max(RUNNING_SHARE * first, at_once / load)
+            runs = max(RUNNING_SHARE * first, TIMES_AS_FAST * at_once / load)
             least = max(least, min(BATCH_SHARE * first, runs))
     return CrackStep(splitter.is_parted, first) if first > 0.0 else None
 
