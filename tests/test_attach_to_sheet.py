@@ -73,6 +73,7 @@ def potential(run: Run) -> AttachmentPotential:
     return attachments(run).surface_potential(now(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rigid", "soft", "sheet"])
 @pytest.mark.parametrize("link", ["fixed", "spring", "sliding"])
 def test_both_sides_keep_their_momentum(tmp_path: Path, kind: str, link: str) -> None:

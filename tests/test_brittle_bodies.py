@@ -115,6 +115,7 @@ def test_breaking_keeps_angular_momentum() -> None:
     assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
 
 
+@pytest.mark.slow
 def test_energy_never_grows_on_the_ground() -> None:
     """Where it breaks; later contacts let out what has sunk into the ground, as they do with rigid bodies."""
     simulation = Simulation(dropped_slab(3.0, frames=8))

@@ -222,6 +222,7 @@ def test_a_fix_that_cannot_be_made_changes_nothing_and_says_why() -> None:
         diagnostic_fixes.fix(bpy.context, "surface-open", FixTarget(obj))
 
 
+@pytest.mark.slow
 def test_bodies_that_start_in_each_other_are_named_and_separated() -> None:
     scene = fresh()
     scene.sinew.contact = "EXACT"

@@ -117,6 +117,7 @@ def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest
     assert max(first) / min(first) < 1.25, first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["rigid", "soft"])
 def test_momentum_stays_and_energy_never_grows_where_a_body_is_hit(other: str) -> None:
     slab = glass_box((0.2, 0.2, 0.03), (0.0, 0.0, 0.0), np.eye(3), fracture=SCRATCHED_GLASS)

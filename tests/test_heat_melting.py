@@ -227,6 +227,7 @@ def test_without_melting_it_stands(tmp_path):
     assert render[:, 2].max() > 0.35 and plastic_norm(run.built.model, run.state).max() == 0.0
 
 
+@pytest.mark.slow
 def test_a_body_that_is_not_plastic_flows_once_it_melts(tmp_path):
     scene = molten(None)
     assert plasticity_of(scene.bodies[0]).law == "multiplicative"

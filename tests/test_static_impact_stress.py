@@ -195,6 +195,7 @@ def bending_error(rings: int, layers: int) -> tuple[float, int]:
     return float(np.sqrt(np.mean(off**2))), found.iterations
 
 
+@pytest.mark.slow
 def test_a_plate_of_two_layers_bends_as_plates_do() -> None:
     off, iterations = bending_error(10, 2)
     assert off < 0.05
