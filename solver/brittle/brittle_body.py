@@ -17,7 +17,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize.material_moments import MaterialMoments, full_tets
 from ..runtime.arrays import Bools, Floats, Indices, floats
 from .element_tables import ElementTables, element_tables
-from .tet_tree import TetTree, tet_tree
+from .nested_dissection import TetTree, tet_tree
 
 THIN_FILL = 0.95  # walls are thinner than tets where even the fullest tet around has less in it
 

@@ -23,12 +23,12 @@ import numpy.typing as npt
 from ..mechanics.elements.elastic_stress import principal_stresses
 from ..mesh.node_splitting.face_adjacency import FACE_CORNERS
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
-from .corner_factor import Fronts, PieceNodes, corner_factor
 from .cracked_mesh import CrackedMesh
 from .dense_equilibrium import MAX_NODES, dense_equilibrium_solver
 from .elastic_solid import ElasticSolid
 from .element_tables import ElementTables
 from .inertia_relief import PlacedForces, balanced_load
+from .multifrontal_factor import Fronts, PieceNodes, corner_factor
 from .quadratic_mesh import quadratic_mesh
 from .rigid_mass import RigidMass, rigid_mass_of_tets
 from .static_equilibrium import SHIFT, equilibrium_solver
@@ -41,7 +41,7 @@ class KnownStress:
     Attributes:
         displacements: Of the ten nodes of each tet [m], (k, 10, 3).
         elements: Of these tets.
-        fronts: See `corner_factor.py`.
+        fronts: See `multifrontal_factor.py`.
     """
 
     displacements: Floats

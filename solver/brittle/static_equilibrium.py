@@ -5,7 +5,7 @@ K u = f is solved by conjugate gradients, on the complement of the rigid motions
 preconditioner is a V-cycle of two levels: a step of Jacobi's method with the 3×3 blocks on the diagonal, the solution
 among the displacements that are linear in every tet, and the same step again. The matrix of the second level has an
 eighth of the unknowns and is factored: in a plate of 9,000 tets that takes 0.1 s, and the factor of K 3.3 s. It knows
-the cracks: `corner_factor.py` changes what they change of it. Where that does not get there soon, K is factored.
+the cracks: `multifrontal_factor.py` changes what they change of it. Where that does not get there soon, K is factored.
 
 Adding both levels instead takes 17, 24 and 32 iterations down to 1e-2, 1e-3 and 1e-4 where the V-cycle takes 7, 11 and
 15, of 4,600 tets 40 steps of cracks into a hit; its two further products take less time than the rest of an iteration.

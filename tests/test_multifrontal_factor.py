@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from fixtures.brittle_bodies import brittle
-from sinew.solver.brittle import corner_factor as corner_factor_room
+from sinew.solver.brittle import multifrontal_factor
 from sinew.solver.brittle.brittle_body import BrittleBody
-from sinew.solver.brittle.corner_factor import CornerFactor, Fronts, PieceNodes, corner_factor
 from sinew.solver.brittle.cracked_mesh import CrackedMesh, whole_mesh
 from sinew.solver.brittle.elastic_solid import ElasticSolid
+from sinew.solver.brittle.multifrontal_factor import CornerFactor, Fronts, PieceNodes, corner_factor
+from sinew.solver.brittle.nested_dissection import LEAF_TETS, tet_tree
 from sinew.solver.brittle.quadratic_mesh import quadratic_mesh
-from sinew.solver.brittle.tet_tree import LEAF_TETS, tet_tree
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats, Indices
 
@@ -100,7 +100,7 @@ def test_what_comes_off_leaves_the_fronts_of_the_rest(body: BrittleBody) -> None
 def test_the_same_piece_makes_no_front(body: BrittleBody, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = whole_mesh(body)
     before, _, _ = factored(whole, all_tets(body))
-    monkeypatch.setattr(corner_factor_room, "_eliminated", None)
+    monkeypatch.setattr(multifrontal_factor, "_eliminated", None)
     made, _, _ = factored(whole, all_tets(body), before.fronts)
     assert (made.values == before.values).all()
 

@@ -23,7 +23,7 @@ import scipy.linalg.lapack
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
 from .elastic_solid import ElasticSolid
 from .front_kernels import add_dense_blocks, add_linear_stiffness, solve_fronts
-from .tet_tree import TetTree
+from .nested_dissection import TetTree
 
 
 @dataclass(frozen=True, eq=False)
