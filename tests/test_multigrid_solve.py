@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -202,13 +204,18 @@ def test_multigrid_comes_first_only_where_a_step_is_stiff(dt, is_stiff):
     context = SolverContext()
     step(model, state, outside, dt, Settings(tolerance=1e-6, max_iterations=9000), context=context)
     values = context.workspace(model).values
+
+    def is_stiff_of(is_free, limit):
+        system = SimpleNamespace(pattern=model.pattern, values=values, is_free=is_free)
+        return multigrid_policy._is_stiff(model, system, limit)
+
     for limit in (multigrid_policy.MIN_STIFFNESS_RATIO, multigrid_policy.MIN_STIFFNESS_RATIO_IF_LOOSE):
-        assert multigrid_policy._is_stiff(model, values, ~fixed, limit) == is_stiff
+        assert is_stiff_of(~fixed, limit) == is_stiff
     ratio = np.trace(values[model.pattern.diagonal].reshape(-1, 3, 3), axis1=1, axis2=2) / (3.0 * model.mass)
     for some in (~fixed, fixed, np.arange(len(fixed)) % 3 == 0):
         for limit in np.quantile(ratio[some], [0.1, 0.4, 0.6, 0.9]) * 1.0001:
             most = 2 * np.count_nonzero(ratio[some] > limit) > np.count_nonzero(some)
-            assert multigrid_policy._is_stiff(model, values, some, limit) == most
+            assert is_stiff_of(some, limit) == most
 
 
 def test_a_stiff_body_that_falls_as_a_whole_needs_no_levels(monkeypatch):

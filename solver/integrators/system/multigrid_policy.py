@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 from ...constraints.rigid_core import LinearSystem
-from ...linalg.multigrid.hierarchy_reuse import ReusedHierarchy
-from ...linalg.multigrid.lattice_multigrid import IMMEDIATE_TOLERANCE, JACOBI_ITERATIONS, LatticeMultigrid
+from ...linalg.multigrid.hierarchy_reuse import MultigridWorkspace, ReusedHierarchy
+from ...linalg.multigrid.lattice_multigrid import (
+    IMMEDIATE_TOLERANCE,
+    JACOBI_ITERATIONS,
+    MIN_ISLAND_NODES,
+    LatticeMultigrid,
+)
 from ...linalg.multigrid.preconditioner_rates import MeasuredRates
 from ...mechanics.model import Model
-from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
 from ...scene.scene import JACOBI, MULTIGRID, Settings
 
@@ -32,6 +36,14 @@ JACOBI_ITERATIONS_IF_LOOSE = 100
 JACOBI_ITERATIONS_LEFT = 25
 JACOBI_ITERATIONS_LEFT_WITH_PRESSURE = 100
 
+# The same where bodies touch others or themselves, with the fewest nodes at which levels then pay: they are set up for
+# every matrix, since contacts come and go. Three stacked blocks with a ratio of 2,800 take 204 instead of 214 ms at
+# 17,500 nodes, and 313 instead of 417 at 27,800; with a ratio of 300 they take 168 instead of 136. At 10,000 nodes
+# there is nothing to gain
+MIN_STIFFNESS_RATIO_IN_CONTACT, MIN_NODES_IN_CONTACT = 2000.0, 15000
+# Of more bodies that touch, the coarsest lattices make a matrix of some 400 unknowns, which takes long to factor
+MAX_COUPLED_ISLANDS = 15
+
 # Nodes whose blocks are compared; looking at all of them would take a hundredth of a step
 MAX_SAMPLED_NODES = 2000
 
@@ -48,14 +60,13 @@ def choose_multigrid(
         multigrid_levels: What earlier steps of the frame have set up; None: nothing.
     """
     pattern, is_tight = system.pattern, settings.tolerance <= TIGHT_RESIDUAL
-    if settings.linear_solver == JACOBI or pattern.coupling is not None or system.has_cores:
+    if settings.linear_solver == JACOBI or system.has_cores:
         return None
     is_whole, mesh = pattern is model.pattern, model.pattern if system.X is model.X else None
+    if pattern.coupling is not None or not (is_whole or is_tight or settings.linear_solver == MULTIGRID):
+        return _choose_in_contact(model, system, settings, multigrid_levels)
     if settings.linear_solver == MULTIGRID:
         return LatticeMultigrid(system.X, mesh=mesh, kept=multigrid_levels)
-    # contacts change the pattern again and again: levels then do not pay at a loose tolerance
-    if not (is_whole or is_tight):
-        return None
     # with levels at hand stiffness does not matter; and block Jacobi soon reaches the loose tolerance of the first
     # iterations of Newton's method
     may_start_soon = is_whole and (is_tight or system.tolerance <= IMMEDIATE_TOLERANCE)
@@ -63,7 +74,7 @@ def choose_multigrid(
         multigrid_levels and multigrid_levels.is_available(pattern, system.is_free)
     )
     is_stiff = may_start_soon and _is_stiff(
-        model, system.values, system.is_free, MIN_STIFFNESS_RATIO if is_tight else MIN_STIFFNESS_RATIO_IF_LOOSE
+        model, system, MIN_STIFFNESS_RATIO if is_tight else MIN_STIFFNESS_RATIO_IF_LOOSE
     )
     return LatticeMultigrid(
         system.X,
@@ -79,11 +90,32 @@ def choose_multigrid(
     )
 
 
-def _is_stiff(model: Model, values: Floats, is_free: Bools, limit: float) -> bool:
-    """Whether most free nodes resist by stiffness, more than `limit` times the mass, in a matrix (b, 9) of a model."""
+def _choose_in_contact(
+    model: Model, system: LinearSystem, settings: Settings, multigrid_levels: ReusedHierarchy | None
+) -> LatticeMultigrid | None:
+    """Returns the multigrid that solves a system of bodies that touch others or themselves, from the start, or None."""
+    pattern = system.pattern
+    if system.X is not model.X or pattern.island_count > MAX_COUPLED_ISLANDS:
+        return None
+    is_asked_for = settings.linear_solver == MULTIGRID
+    is_large = pattern.node_count >= MIN_NODES_IN_CONTACT and pattern.largest_island >= MIN_ISLAND_NODES
+    if not is_asked_for and not (is_large and _is_stiff(model, system, MIN_STIFFNESS_RATIO_IN_CONTACT)):
+        return None
+    return LatticeMultigrid(
+        system.X,
+        mesh=model.pattern,
+        has_couplings=pattern.coupling is not None,
+        rates=multigrid_levels.rates if multigrid_levels else MeasuredRates(),
+        immediate_tolerance=1.0,
+        workspace=multigrid_levels.workspace if multigrid_levels else MultigridWorkspace(),
+    )
+
+
+def _is_stiff(model: Model, system: LinearSystem, limit: float) -> bool:
+    """Whether most free nodes resist by stiffness, more than `limit` times the mass."""
     # an odd stride over all bodies: with an even one the samples might all lie on one side of a lattice
-    stride, on_diagonal = model.node_count // MAX_SAMPLED_NODES | 1, model.pattern.on_diagonal
-    return bool(_are_most_stiff(values.reshape(-1), on_diagonal, model.mass, is_free, stride, limit))
+    stride, on_diagonal = model.node_count // MAX_SAMPLED_NODES | 1, system.pattern.on_diagonal
+    return bool(_are_most_stiff(system.values.reshape(-1), on_diagonal, model.mass, system.is_free, stride, limit))
 
 
 @kernel(no_refcount=True)

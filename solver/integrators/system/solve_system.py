@@ -148,7 +148,9 @@ def _solve_symmetric(
         StoppingCriteria(system.tolerance, settings.max_iterations, system.norm_floor),
         initial_direction=system.initial_direction,
         modes=modes,
-        preconditioner=_choose_preconditioner(model, system, settings, multigrid_levels),
+        preconditioner=None
+        if factored is not None
+        else _choose_preconditioner(model, system, settings, multigrid_levels),
         workspace=workspace.pcg,
     )
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conjugate gradients preconditioned by multigrid, in 64 bits around a cycle in fewer.
 
-Islands have their own coefficients and their own end. β is taken in the form that bears a preconditioner which is not
-quite the same, or not quite symmetric, from one iteration to the next: 32 bits are not exact, and 16, which its
-matrices have, are less so.
+Islands have their own coefficients and their own end, those of a cluster of coupled islands in common. β is taken in
+the form that bears a preconditioner which is not quite the same, or not quite symmetric, from one iteration to the
+next: 32 bits are not exact, and 16, which its matrices have, are less so.
 Source: Golub and Ye (1999), Inexact preconditioned conjugate gradient method with inner-outer iteration.
 """
 
@@ -39,6 +39,7 @@ from .mg_pcg_islands import (
     largest_residual,
     select_unconverged,
     sum_chunks,
+    sum_clusters,
     update_convergence,
     update_residual_norms,
 )
@@ -151,9 +152,11 @@ def next_task(
         return PRODUCT
     sum_chunks(parts, sums, islands)
     if task == END_CYCLE:
+        sum_clusters(islands)
         compute_beta(islands)
         return DIRECTION
     if task == PRODUCT:
+        sum_clusters(islands)
         compute_alpha(islands)
         return UPDATE
     if task == UPDATE:
@@ -224,7 +227,9 @@ def solve_mg_pcg(
     workspace: PcgWorkspace,
     rate_check: RateCheck,
 ) -> tuple[int, float]:
-    """Solves A x = b as `linalg.pcg.solve` does, but for islands that are not coupled, and gives up where it is slow.
+    """Solves A x = b as `linalg.pcg.solve` does, and gives up where it is slow.
+
+    The `modes` of coupled islands are not used.
 
     Returns:
         The iterations, and the largest relative residual of an island.
@@ -243,7 +248,9 @@ def solve_mg_pcg(
         MatrixArrays(*rows, system.values, system.is_free),
         half.with_workspace(workspace) if half else NO_UPPER_HALF,
         SearchVectors(system.b, x, r, q, np.zeros((count + 1, 3)), work.r[:count], work.x[:count]),
-        IslandScalars(np.ones(islands, bool), alpha, beta, into, out_of, work.scale, rr, rz, bb, one, two),
+        IslandScalars(
+            *pattern.clusters, np.ones(islands, bool), alpha, beta, into, out_of, work.scale, rr, rz, bb, one, two
+        ),
         (pattern.island_start, motions.lever_arms, motions.product, motions.inverse),
         np.zeros((len(pattern.chunk_island), 2)),
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CG coefficients and convergence tests of every island, from the dot products of a pass."""
+"""CG coefficients and convergence tests of every island, from the dot products of a pass.
+
+Islands that are coupled share their coefficients, and are iterated until the residual of each is small enough.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats
 from ...runtime.jit import kernel
+from ..coupled_islands import Int64s
 
 
 class IslandScalars(NamedTuple):
     """What is known of every island, (k,).
 
     Attributes:
+        cluster_start, members: Clusters of coupled islands, as `BlockPattern.clusters` has them.
         active: Whether it is still iterated.
         alpha, beta: Its coefficients.
         cycle_scale_in, cycle_scale_out: Powers of two that r and z are multiplied by before and after the cycle.
@@ -23,6 +28,8 @@ class IslandScalars(NamedTuple):
         first_sum, second_sum: Sums of the last pass.
     """
 
+    cluster_start: Int64s
+    members: Int64s
     active: Bools
     alpha: Floats
     beta: Floats
@@ -49,6 +56,33 @@ def sum_chunks(parts, sums, islands):
 
 
 @kernel(device_only=True, no_refcount=True)
+def sum_clusters(islands):
+    """Gives every island the sums of its cluster."""
+    start, members, one, two = islands.cluster_start, islands.members, islands.first_sum, islands.second_sum
+    for cluster in range(len(start) - 1):
+        first, second = 0.0, 0.0
+        for k in range(start[cluster], start[cluster + 1]):
+            first += one[members[k]]
+            second += two[members[k]]
+        for k in range(start[cluster], start[cluster + 1]):
+            one[members[k]], two[members[k]] = first, second
+
+
+@kernel(device_only=True, no_refcount=True)
+def keep_clusters_active(islands):
+    """Lets islands go on that are coupled to one that does; returns whether one does."""
+    start, members, active, goes_on = islands.cluster_start, islands.members, islands.active, False
+    for cluster in range(len(start) - 1):
+        is_active = False
+        for k in range(start[cluster], start[cluster + 1]):
+            is_active = is_active or active[members[k]]
+        for k in range(start[cluster], start[cluster + 1]):
+            active[members[k]] = is_active
+        goes_on = goes_on or is_active
+    return goes_on
+
+
+@kernel(device_only=True, no_refcount=True)
 def update_residual_norms(islands):
     """Takes over ‖r‖² of all islands."""
     for island in range(len(islands.rr)):
@@ -67,11 +101,10 @@ def add_fixed_to_rhs_norm(islands):
 @kernel(device_only=True, no_refcount=True)
 def select_unconverged(tolerance, islands):
     """Writes which islands are still to be solved, and returns whether one is."""
-    active, rr, bb, goes_on = islands.active, islands.rr, islands.bb, False
+    active, rr, bb = islands.active, islands.rr, islands.bb
     for island in range(len(rr)):
         active[island] = rr[island] > tolerance * tolerance * bb[island]
-        goes_on = goes_on or active[island]
-    return goes_on
+    return keep_clusters_active(islands)
 
 
 @kernel(device_only=True, no_refcount=True)
@@ -111,23 +144,28 @@ def compute_alpha(islands):
 @kernel(device_only=True, no_refcount=True)
 def update_convergence(tolerance, islands):
     """Takes over ‖r‖² of islands that are still iterated, until it is small; returns whether one goes on."""
-    active, rr, bb, one, goes_on = islands.active, islands.rr, islands.bb, islands.first_sum, False
+    active, rr, bb, one = islands.active, islands.rr, islands.bb, islands.first_sum
     for island in range(len(active)):
         if active[island]:
             rr[island] = one[island]
             active[island] = rr[island] > tolerance * tolerance * bb[island]
-            goes_on = goes_on or active[island]
     rescale(islands)
-    return goes_on
+    return keep_clusters_active(islands)
 
 
 @kernel(device_only=True, no_refcount=True)
 def rescale(islands):
-    """Writes powers of two that bring r near one for the cycle, and z back."""
+    """Writes powers of two that bring r near one for the cycle, and z back, the same for all islands of a cluster."""
     into, out_of, scale, rr = islands.cycle_scale_in, islands.cycle_scale_out, islands.scale, islands.rr
-    for island in range(len(rr)):
-        into[island] = 2.0 ** -np.rint(0.5 * np.log2(rr[island])) if rr[island] > 0.0 else 1.0
-        out_of[island] = scale[island] / into[island]
+    start, members = islands.cluster_start, islands.members
+    for cluster in range(len(start) - 1):
+        square = 0.0
+        for k in range(start[cluster], start[cluster + 1]):
+            square += rr[members[k]]
+        factor = 2.0 ** -np.rint(0.5 * np.log2(square)) if square > 0.0 else 1.0
+        for k in range(start[cluster], start[cluster + 1]):
+            into[members[k]] = factor
+            out_of[members[k]] = scale[members[k]] / factor
 
 
 @kernel(device_only=True, no_refcount=True)

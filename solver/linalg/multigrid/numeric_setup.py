@@ -14,6 +14,7 @@ from ...runtime.counter_rng import uniform
 from ...runtime.threads.thread_count import thread_count
 from ...runtime.threads.worker_team import WorkerTeam, worker_team
 from ..block_pattern import BlockPattern, UInt32s
+from ..coupled_islands import Int64s
 from .coarse_solve import factor_coarsest
 from .cycle_schedule import MAX_TET_EIGENVALUE, cycle_schedule, smoother_factors
 from .galerkin_products import GalerkinProducts, LeftProducts, LevelMatrices, RightProducts, setup_levels
@@ -110,6 +111,8 @@ def numeric_setup(
     """
     h, work = hierarchy, _arrays(hierarchy, workspace)
     island_scales(values, pattern.diagonal, is_free, pattern.island_start, work.scale)
+    if pattern.coupling is not None:
+        _share_scales(work.scale, *pattern.clusters)
     work.kept[: pattern.node_count] = is_free
     work.d[0, : len(work.power_start)] = work.power_start
     cycle = _make_cycle(h, work, work.power_tasks, work.power_numbers)
@@ -146,6 +149,12 @@ def numeric_setup(
     work.numbers[:] = smoother_factors(work.largest)[work.rows]
     work.refreshed[0] += 1
     return last_multigrid(h, workspace)
+
+
+def _share_scales(scale: Floats, cluster_start: Int64s, members: Int64s) -> None:
+    """Gives all islands of a cluster the scale of that with the largest numbers, (k,): the matrix stays symmetric."""
+    least = np.minimum.reduceat(scale[members], cluster_start[:-1])
+    scale[members] = np.repeat(least, np.diff(cluster_start))
 
 
 def last_multigrid(hierarchy: Hierarchy, workspace: MultigridWorkspace) -> Multigrid:

@@ -12,7 +12,7 @@ from ...runtime.arrays import Floats
 from ..block_system import BlockSystem, PcgWorkspace, StoppingCriteria
 from ..convergence_rate import RateCheck
 from ..pcg import PreconditionedSolve
-from ..rigid_modes import RigidModes
+from ..rigid_modes import RigidModes, coarse_correction
 from .hierarchy import hierarchy_of
 from .mg_pcg import solve_mg_pcg
 from .numeric_setup import Multigrid, last_multigrid, numeric_setup
@@ -41,7 +41,11 @@ def solve_with_multigrid(
     arrays = kept.workspace if kept else lattices.workspace
 
     def iterate(multigrid: Multigrid, limit: int, rate_check: RateCheck) -> tuple[int, float]:
-        return solve_mg_pcg(system, x, replace(stopping, max_iterations=limit), modes, multigrid, workspace, rate_check)
+        within = replace(stopping, max_iterations=limit)
+        found = solve_mg_pcg(system, x, within, modes, multigrid, workspace, rate_check)
+        if modes is not None and modes.coupled is not None:
+            coarse_correction(modes, pattern, system.b, x)  # bodies that touch keep their momentum exactly
+        return found
 
     def told(rate_check: RateCheck, iterations: int, residual: float, is_slow: bool) -> None:
         if lattices.rates is not None and np.isfinite(residual):
