@@ -71,6 +71,7 @@ def test_a_bake_from_start_to_end() -> None:
     assert job.frame == 6 and job.fraction == 0.5 and job.convergence.not_converged == 1
     assert job.seconds_left(7.0) == 5.0 and job.seconds_left(9.0) == 3.0 and job.seconds_left(99.0) == 0.0
     assert effects == ["frames changed"] * 2
+    assert through(said(event="cracking", body="Vase", pieces=3), job=job)[0].seconds_left(9.0) is None
     job, effects = through(
         frame(11, 12.0), said(event="done", frames=11, not_converged=1), ChildEnded(0, 13.0), job=job
     )

@@ -33,6 +33,8 @@ def test_a_hit_tells_how_far_it_is_and_a_bake_that_is_stopped_in_it_goes_on_with
     monkeypatch.setattr(bake_loop, "MIN_SECONDS_BETWEEN_EVENTS", 0.0)
     told: list[dict[str, Any]] = []
     run_bake(write(tmp_path / "whole"), lambda event: told.append(dict(event)))
+    (built,) = (event for event in told if event["event"] == "built")
+    assert built["tets"] == sum(body["tets"] for body in built["bodies"]) > 100, "along which it may break, not 1"
     cracking = [event for event in told if event["event"] == "cracking"]
     assert {event["body"] for event in cracking} == {"Glass"}
     solves = np.array([event["stress_solves"] for event in cracking])

@@ -27,6 +27,7 @@ from ..runtime.memo import clear_results
 from .bake_driver import BakeDriver
 from .baked_bone import BakedBone
 from .check_process import CheckProcess, CheckResult
+from .crack_search import CrackSearch
 from .fibre_search import FibrePreview, FibreSearch
 from .live_state import LiveRun
 
@@ -227,6 +228,7 @@ class AddonSession:
         check: The process that looks through a scene, or None.
         check_results: What was found last, by session id of the scene.
         frame_solve: The frame that is being solved without a bake, or None.
+        crack_search: The process that finds the cracks of a body at one hit, or None.
         live: The run that goes on, or None.
         last_live: The last run, which has ended and can be kept, or None.
         played_scene: Session id of the scene whose animation plays, where playing simulates; or None.
@@ -247,6 +249,7 @@ class AddonSession:
         self.check: CheckProcess | None = None
         self.check_results: dict[int, CheckResult] = {}
         self.frame_solve: FrameSolve | None = None
+        self.crack_search: CrackSearch | None = None
         self.live: LiveRun | None = None
         self.last_live: LiveRun | None = None
         self.played_scene: int | None = None
@@ -272,6 +275,12 @@ class AddonSession:
         check, self.check = self.check, None
         if check is not None:
             check.close()
+
+    def end_crack_search(self) -> None:
+        """Ends the process that finds cracks, if there is one."""
+        search, self.crack_search = self.crack_search, None
+        if search is not None:
+            search.close()
 
     def end_frame_solve(self) -> None:
         """Ends the process that solves a frame, if there is one."""
@@ -308,6 +317,7 @@ class AddonSession:
         """Ends what runs now: another file is loaded, the add-on is turned off, or Blender ends."""
         self.end_fibre_search()
         self.end_check()
+        self.end_crack_search()
         self.end_frame_solve()
         self.close_live()
         if self.bake is not None:

@@ -1,51 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds the cracks of a brittle body at one hit by a child process, and waits for it."""
+"""Preview Cracks: finds the cracks of a brittle body at one hit by a child process."""
 
 from __future__ import annotations
 
 import time as clock
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
 
-from ...solver.runtime.arrays import Floats, Indices
-from ...solver.runtime.errors import BadInput, SolveFailed
-from ...solver.runtime.npz_reader import read_arrays
+from ...solver.runtime.arrays import Floats
 from ..blender_data.object_keys import body_key
 from ..evaluation.matrix_units import transform_points
 from ..export import validation
+from .addon_session import session
 from .bodies_at_rest import read_at_rest
 from .child_process import child_command, fallback_command
-from .folder_process import FolderProcess
+from .crack_search import CRACKS_FILE, SCENE_FOLDER, CrackSearch
 
-SCENE_FOLDER, CRACKS_FILE = "scene", "cracks.npz"
 POLL_SECONDS = 0.02
 
 
-@dataclass(frozen=True)
-class FoundCracks:
-    """The cracks of a body at one hit.
-
-    Attributes:
-        vertices: In the space of its object [Blender units], (n, 3).
-        triangles: (t, 3).
-        piece_count: Into how many pieces it falls.
-        dust_count: How many splinters are dust.
-    """
-
-    vertices: Floats
-    triangles: Indices
-    piece_count: int
-    dust_count: int
-
-
-def find_cracks(scene: bpy.types.Scene, obj: bpy.types.Object, place: Floats, speed: float) -> FoundCracks:
-    """Returns how a brittle body cracks that hits hard, flat ground.
+def start(scene: bpy.types.Scene, obj: bpy.types.Object, place: Floats, speed: float) -> CrackSearch:
+    """Begins to find how a brittle body cracks that hits hard, flat ground, instead of any other such search.
 
     Args:
         scene: The scene.
@@ -55,8 +33,9 @@ def find_cracks(scene: bpy.types.Scene, obj: bpy.types.Object, place: Floats, sp
 
     Raises:
         BadInput: The body cannot be read, or does not break.
-        SolveFailed: No process could be started, or the stress was not found.
+        SolveFailed: No process could be started.
     """
+    session.end_crack_search()
     validation.check_objects(scene)
     found, matrices = read_at_rest(scene, [obj])
     matrix = matrices[obj]
@@ -66,21 +45,12 @@ def find_cracks(scene: bpy.types.Scene, obj: bpy.types.Object, place: Floats, sp
     found.save(folder / SCENE_FOLDER)
     words = ["cracks", str(folder / SCENE_FOLDER), body_key(obj), str(folder / CRACKS_FILE), "--json"]
     words += [f"--speed={speed!r}", "--at", *(repr(float(each)) for each in at)]
-    process = FolderProcess(folder, [child_command(words), fallback_command(words, bpy.app.binary_path)])
-    try:
-        while process.poll():
-            clock.sleep(POLL_SECONDS)
-        if process.error is not None:
-            raise _error(process.error)
-        said = process.event
-        if said is None or said["event"] != "cracks":
-            raise SolveFailed("internal", problem="it has no result", log="what you did")
-        arrays = read_arrays(folder / CRACKS_FILE)
-    finally:
-        process.close()
-    local = transform_points(np.linalg.inv(matrix), arrays["vertices"])
-    return FoundCracks(local, arrays["triangles"], said["pieces"], said["dust"])
+    commands = [child_command(words), fallback_command(words, bpy.app.binary_path)]
+    session.crack_search = CrackSearch(obj.session_uid, speed, matrix, folder, commands)
+    return session.crack_search
 
 
-def _error(event: Mapping[str, Any]) -> BadInput:
-    return BadInput(event["kind"], **event["details"])
+def wait(search: CrackSearch) -> None:
+    """Returns when a search has come to its end."""
+    while search.poll():
+        clock.sleep(POLL_SECONDS)

@@ -105,8 +105,11 @@ class Job:
         return min(max((self.frame - first) / max(self.frame_end - first, 1), 0.0), 1.0)
 
     def seconds_left(self, now: float) -> float | None:
-        """Returns how long the rest takes at the pace of the last frames [s], or None while that is unknown."""
-        if self.phase != "baking" or len(self.frame_times) < 2:
+        """Returns how long the rest takes at the pace of the last frames [s], or None while that is unknown.
+
+        While a body breaks, the last frames say nothing of how long that takes.
+        """
+        if self.phase != "baking" or len(self.frame_times) < 2 or self.crack_event is not None:
             return None
         (t0, frame0), (t1, frame1) = self.frame_times[0], self.frame_times[-1]
         if frame1 <= frame0:

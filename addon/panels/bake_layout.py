@@ -121,7 +121,7 @@ def _draw_progress(layout: bpy.types.UILayout, scene: bpy.types.Scene, status: S
     row.progress(factor=factor, type="BAR", text=_progress_text(status))
     if status.tets is not None:
         touching = f", {count_text(status.contacts, 'contact')}" if status.contacts else ""
-        layout.label(text=f"{status.tets:,} tets{touching}")
+        layout.label(text=f"{count_text(status.tets, 'tet')}{touching}")
     if any(map(roles.is_brittle, roles.bodies(scene))):
         # the line stays between two hits, so that nothing jumps
         layout.label(text=cracking_text(*status.cracking) if status.cracking else " ")

@@ -294,7 +294,8 @@ def exporter_settings(folder: Path) -> str:
 
 
 def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
-    """Returns the `built` event."""
+    """Returns the `built` event; a brittle body counts with the tets along which it may break."""
+    shown = built if built.pieces is None else built.pieces.fine
     bodies = [
         {
             "key": body.key,
@@ -303,9 +304,9 @@ def _built_event(built: AssembledScene, scene: Scene) -> dict[str, Any]:
             "nodes": len(body.mesh.nodes),
             "warnings": [warning.as_warning() for warning in (*body.warnings, *attribute_warnings(asked))],
         }
-        for body, asked in zip(built.bodies, scene.bodies, strict=True)
+        for body, asked in zip(shown.bodies, scene.bodies, strict=True)
     ]
-    return {"event": "built", "bodies": bodies, "tets": built.model.tet_count}
+    return {"event": "built", "bodies": bodies, "tets": shown.model.tet_count}
 
 
 def _not_in(folder: Path, event: Mapping[str, Any]) -> list[dict[str, Any]]:

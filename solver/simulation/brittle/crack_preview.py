@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from ...brittle.crack_progress import CrackProgress
 from ...brittle.rigid_mass import RigidMotion
 from ...brittle.wanted_pieces import break_into, count_without_dust
+from ...mesh.boundary_faces import boundary_faces
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.orient_outward import orient_outward
 from ...mesh.geometry.triangle_bvh import build_bvh
@@ -35,6 +39,7 @@ class CrackPreview:
     Attributes:
         vertices: [m], (n, 3).
         triangles: Faces of cracks, (t, 3).
+        outline: Edges of these where cracks come to the surface, (e, 2).
         pieces: Into how many pieces it falls, dust not counted.
         dust: How many splinters are dust.
         place: Where it is hit [m], (3,).
@@ -43,13 +48,20 @@ class CrackPreview:
 
     vertices: Floats
     triangles: Indices
+    outline: Indices
     pieces: int
     dust: int
     place: Floats
     first_crack_share: float
 
 
-def preview_cracks(scene: Scene, key: str, place: Floats, speed: float) -> CrackPreview:
+def preview_cracks(
+    scene: Scene,
+    key: str,
+    place: Floats,
+    speed: float,
+    on_progress: Callable[[CrackProgress], None] = lambda progress: None,
+) -> CrackPreview:
     """Returns how a body cracks that hits flat, rigid, fixed ground.
 
     Args:
@@ -57,6 +69,7 @@ def preview_cracks(scene: Scene, key: str, place: Floats, speed: float) -> Crack
         key: Of the body.
         place: The nearest point of its surface is what hits the ground [m], (3,).
         speed: By which it moves along the normal there [m/s], above 0.
+        on_progress: Called before every stress solve.
 
     Raises:
         BadInput: The body is not there or not brittle.
@@ -81,21 +94,35 @@ def preview_cracks(scene: Scene, key: str, place: Floats, speed: float) -> Crack
     )
     assert body.fracture is not None
     still = RigidMotion(np.zeros(3), np.zeros(3))
-    found = break_into(alone.body, hits, still, alone, body.fracture.wanted_pieces)
+
+    def tell(stress_solves: int, count: int) -> None:
+        on_progress(CrackProgress(body.name, stress_solves, count))
+
+    found = break_into(alone.body, hits, still, alone, body.fracture.wanted_pieces, tell)
     if found.largest_residual > MAX_RESIDUAL:
         residual = f"{found.largest_residual:.1e}"
         raise SolveFailed("brittle-stress-not-found", name=body.name, time=0.0, residual=residual)
     faces = found.cracked.crack_faces
     used, local = np.unique(faces, return_inverse=True)
     count = count_without_dust(alone.body, found)
+    triangles = indices(local.reshape(-1, 3), -1, 3)
+    outer = boundary_faces(alone.body.tets)
+    outline = np.intersect1d(_edge_keys(faces, len(alone.body.nodes)), _edge_keys(outer, len(alone.body.nodes)))
     return CrackPreview(
         vertices=_within_surface(outside, alone.body.nodes[used]),
-        triangles=indices(local.reshape(-1, 3), -1, 3),
+        triangles=triangles,
+        outline=indices(np.searchsorted(used, np.stack(np.divmod(outline, len(alone.body.nodes)), axis=1)), -1, 2),
         pieces=count,
         dust=len(found.pieces) - count,
         place=at,
         first_crack_share=found.first_crack_share,
     )
+
+
+def _edge_keys(triangles: Indices, count: int) -> npt.NDArray[np.int64]:
+    """Returns the edges of triangles, once each, as numbers: the lower of both of `count` nodes times that, plus it."""
+    ends = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64)
+    return np.unique(ends.min(axis=1) * count + ends.max(axis=1))
 
 
 def _nearest_on_surface(surface: Surface, place: Floats) -> tuple[Floats, Floats]:
