@@ -61,7 +61,7 @@ class SINEW_OT_preview_cracks(ModalTimerOperator, bpy.types.Operator):
     bl_options = {"UNDO"}
 
     speed: FloatProperty(
-        name="Speed",
+        name="Speed (m/s)",
         description="Speed at which it hits the ground [m/s]. A fall of 1 m gives 4.4 m/s",
         default=5.0,
         min=0.001,
