@@ -83,6 +83,20 @@ def test_a_few_points_are_all_looked_at(tmp_path) -> None:
     assert near_points(built, pose, points_in(random, 50, 3), tets, x, x) is None
 
 
+@pytest.mark.parametrize("each", [3, 8], ids=["few points", "many points"])
+def test_points_of_held_tets_are_left_out(tmp_path, each: int) -> None:
+    random = np.random.default_rng(7)
+    x, tets = small_tets(random, 50)
+    points, is_fixed = points_in(random, 50, each), np.zeros(len(x), bool)
+    is_fixed[tets[::2]] = True
+    built = build_collider(COLLIDERS[0], TrackReader(tmp_path, wait=0.0))
+    pose = np.tile(np.vstack([np.eye(3), np.zeros(3)]), (2, 1))
+    near, moving = near_points(built, pose, points, tets, x, x), np.flatnonzero(points.tet % 2 == 1)
+    wanted = moving if near is None else np.intersect1d(near, moving)
+    assert np.array_equal(near_points(built, pose, points, tets, x, x, is_fixed), wanted)
+    assert (near is None) == (each == 3) and 0 < len(wanted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rigid", "deforming"])
 def test_particles_that_are_let_go_change_no_byte(tmp_path: Path, monkeypatch, kind: str) -> None:

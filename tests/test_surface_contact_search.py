@@ -50,6 +50,24 @@ def test_the_search_finds_what_trying_all_pairs_finds():
     assert many > 40 and left_alone == 0
 
 
+def test_pieces_that_cannot_move_do_not_meet_each_other_and_all_else_stays() -> None:
+    rng = np.random.default_rng(8)
+    parts = []
+    for place in ((0.0, 0.0, 0.0), (0.7, 0.0, 0.0), (0.3, 0.6, 0.1)):
+        vertices, triangles = faces_of(trimesh.creation.icosphere(2, radius=0.4))
+        parts.append((vertices + place, triangles))
+    skins = skins_from(parts, sizes=1e-3)
+    moves = skins.surface_of == 2
+    end = skins.rest + np.where(moves[:, None], wobble(skins.rest, 0.4, rng), 0.0)
+    end[~moves, 0] += np.where(skins.surface_of[~moves] == 0, 0.1, 0.0)  # what is held may be led into each other
+    every = PointTriangleSearch(skins, skins.rest).find(end)
+    is_wanted = moves[every.point] | moves[skins.triangles[every.triangle, 0]]
+    few = PointTriangleSearch(skins, skins.rest, is_movable=moves).find(end)
+    assert 0 < is_wanted.sum() < len(is_wanted)
+    for name in ("id", "point", "triangle", "normal", "gap"):
+        assert np.array_equal(getattr(few, name), getattr(every, name)[is_wanted]), name
+
+
 @pytest.mark.parametrize("target", ["anywhere", "vertices", "edges"])
 def test_no_way_leads_into_a_deforming_body_unseen(target):
     """Points come from outside and are inside at the end of the step: all are met; the way out is free."""

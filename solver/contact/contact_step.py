@@ -313,7 +313,7 @@ class ContactStep:
     def _find_with_collider(self, number: int, pose: ColliderPose, end: Floats) -> ContactSet:
         points, previous, collider = self.points, self.previous_by_collider[number], pose.collider
         box = broad_phase_box(collider, PUSH_OUT_REACH * points.largest_tet)
-        among = near_points(collider, pose.pose, points, self.model.tets, self.start, end)
+        among = near_points(collider, pose.pose, points, self.model.tets, self.start, end, self.is_fixed)
         nearby = nearby_points(box, pose.pose, points, previous, self.model.tets, self.start, end, among)
         if collider.bvh is not None:
             bounds = distance_bounds_of(collider, points)

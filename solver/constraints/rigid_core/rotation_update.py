@@ -16,7 +16,7 @@ from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, r
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Bools, Floats
-from .rigid_body_batch import batch_numbers, cores_outside, rigid_body_batch
+from .rigid_body_batch import batch_numbers, cores_outside, rigid_body_batch, rigid_body_nodes
 from .rigid_body_momentum import (
     CoreBody,
     angular_momentum,
@@ -66,7 +66,15 @@ def rotate_cores(
         keeps_spin = ~touched[islands] & ~sprung[islands]
         damping = model.mass_damping[nodes[:, 0]]
         x[nodes], v[nodes] = batch.rotated(model, end[1][nodes], before[1][nodes], keeps_spin, damping, dt)
+    standing = set[int]()
+    if is_fixed is not None and target is not None:
+        # to the last bit
+        stands, rigid = is_fixed & (target == before[0]).all(axis=1), rigid_body_nodes(model)
+        x[stands], v[stands] = before[0][stands], 0.0
+        standing = set(rigid.numbers[stands[rigid.nodes].all(axis=1)].tolist())
     for number in cores_outside(in_batch, len(model.cores)):
+        if number in standing:
+            continue
         core = model.cores[number]
         body = core_body(model, core, before[0])
         island = int(model.pattern.island_of_row[core.nodes[0]])

@@ -59,7 +59,8 @@ class EdgeContacts:
         ends = np.minimum(self.edges.ends[:, :2], surfaces.vertex_count - 1)
         self.is_movable = is_movable[ends].any(axis=1) & ~self.is_prescribed
         positions = np.concatenate([start, self.collider_surfaces.corners_start])
-        self.search = EdgeEdgeSearch(surfaces, self.edges, positions, previous)
+        may_move = np.concatenate([is_movable, np.zeros(len(positions) - len(start), bool)])
+        self.search = EdgeEdgeSearch(surfaces, self.edges, positions, previous, may_move)
 
     def find(self, end: Floats) -> ContactSet:
         """Returns the contacts if the vertices of surfaces move to `end` [m], (v, 3)."""

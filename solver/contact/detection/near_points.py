@@ -55,7 +55,13 @@ class NearPoints:
 
 
 def near_points(
-    collider: BuiltCollider, pose: Floats, points: ContactPoints, tets: Indices, start: Floats, end: Floats
+    collider: BuiltCollider,
+    pose: Floats,
+    points: ContactPoints,
+    tets: Indices,
+    start: Floats,
+    end: Floats,
+    is_fixed: Bools | None = None,
 ) -> Indices | None:
     """Returns the points that may be near a collider in a step, rising, (k,); None: any may, so few are there.
 
@@ -64,7 +70,19 @@ def near_points(
         points: All points.
         tets: Of the model, (m, 4).
         start, end: Node positions [m], (n, 3).
+        is_fixed: Which nodes are held, (n,): points that nothing moves are left out; None: none.
     """
+    near = _near_points(collider, pose, points, tets, start, end)
+    if is_fixed is None:
+        return near
+    moves = ~is_fixed[tets[points.tet]].all(axis=1)
+    return indices(np.flatnonzero(moves)) if near is None else near[moves[near]]
+
+
+def _near_points(
+    collider: BuiltCollider, pose: Floats, points: ContactPoints, tets: Indices, start: Floats, end: Floats
+) -> Indices | None:
+    """Returns those of `near_points`, held ones too."""
     if len(points) < MIN_POINTS_PER_TET * points.tet_count:
         return None
     stored: dict[str, Any] = points.near_points

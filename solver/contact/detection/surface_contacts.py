@@ -56,8 +56,13 @@ class SurfaceSearch(Protocol):
 class SurfaceSearchFactory(Protocol):
     """Begins the search of a step."""
 
-    def __call__(self, surfaces: CollisionSurfaces, start: Floats, previous: PersistentContacts) -> SurfaceSearch:
-        """Takes vertices at the start [m], (v, 3), and contacts of the step before, with ids of the search."""
+    def __call__(
+        self, surfaces: CollisionSurfaces, start: Floats, previous: PersistentContacts, *, is_movable: Bools
+    ) -> SurfaceSearch:
+        """Takes vertices at the start [m], (v, 3), contacts of the step before, and which vertices may move, (v,).
+
+        The contacts have ids of the search.
+        """
 
 
 class SurfaceContacts:
@@ -107,7 +112,8 @@ class SurfaceContacts:
             self.is_movable &= ~self.is_fixed[self.surfaces.nodes].all(axis=1)
         self.start = self._vertex_positions(self.x, self.collider_surfaces.start)
         first_edge = int(np.searchsorted(own.id, self.first_edge_id))
-        self.search = self.make_search(self.surfaces, self.start, self._previous_points(own.select(slice(first_edge))))
+        of_points = self._previous_points(own.select(slice(first_edge)))
+        self.search = self.make_search(self.surfaces, self.start, of_points, is_movable=self.is_movable)
         if self.edges:
             of_edges = self._previous_edges(own.select(slice(first_edge, None)))
             self.edges.begin(self.x, self.start, self.is_movable, self.first_edge_id, of_edges)

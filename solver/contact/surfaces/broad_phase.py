@@ -33,6 +33,18 @@ class PiecePairs(NamedTuple):
         return found
 
 
+class MeetingPieces(NamedTuple):
+    """Which of p pieces may meet each other.
+
+    Attributes:
+        may_touch: Which surfaces collide, (s, s).
+        may_move: Which pieces may move: two of which none may do not meet, (p,).
+    """
+
+    may_touch: Bools
+    may_move: Bools
+
+
 class SearchedPieces(NamedTuple):
     """The pieces of all surfaces in a step, and what is looked for: their points, or their edges.
 
@@ -76,18 +88,18 @@ def search_pieces(
     motion: Floats,
     bounds: Floats,
     paths: SweptPaths,
-    may_touch: Bools,
+    meeting: MeetingPieces,
 ) -> SearchedPieces:
     """Returns the pieces of all surfaces, whose trees are still to be fitted.
 
     Args:
         items, of, surface, motion, bounds: See `SearchedPieces`.
         paths: Of the vertices.
-        may_touch: Which surfaces collide, (s, s).
+        meeting: Which pieces may meet.
     """
     around = np.empty((len(surface), 6))
     bound_pieces(items, of, paths, np.zeros(3), around)
-    pairs = find_piece_pairs(around, surface, may_touch)
+    pairs = find_piece_pairs(around, surface, meeting)
     return SearchedPieces(items, of, surface, motion, bounds, pairs)
 
 
@@ -101,18 +113,18 @@ def bound_pieces(items, of, paths, standing, bounds):
             enclose_path(bounds[of[i]], vertex, paths, standing)
 
 
-def find_piece_pairs(bounds: Floats, surface: Indices, may_touch: Bools) -> PiecePairs:
+def find_piece_pairs(bounds: Floats, surface: Indices, meeting: MeetingPieces) -> PiecePairs:
     """Returns which pieces come near which.
 
     Args:
         bounds: Around the paths of their points [m], (p, 6).
         surface: Of each piece, (p,).
-        may_touch: Which surfaces collide, (s, s).
+        meeting: Which may meet.
     """
     order, room = np.argsort(bounds[:, 0], kind="stable"), 4 * len(bounds) + 64
     while True:
         one, other = np.empty((2, room), np.int32)
-        count = pair_overlapping_boxes(bounds, order, surface, may_touch, one, other)
+        count = pair_overlapping_boxes(bounds, order, surface, meeting, one, other)
         if count <= room:
             break
         room = count
@@ -123,11 +135,11 @@ def find_piece_pairs(bounds: Floats, surface: Indices, may_touch: Bools) -> Piec
 
 
 @kernel()
-def pair_overlapping_boxes(bounds, order, surface, may_touch, one_out, other_out):
+def pair_overlapping_boxes(bounds, order, surface, meeting, one_out, other_out):
     """Writes pairs of boxes that touch each other, both ways round; returns how many there are.
 
     Args:
-        bounds, surface, may_touch: See `find_piece_pairs`.
+        bounds, surface, meeting: See `find_piece_pairs`.
         order: Boxes by their least x, (p,).
         one_out, other_out: Out, (c,) each; pairs beyond that room are only counted.
     """
@@ -139,11 +151,13 @@ def pair_overlapping_boxes(bounds, order, surface, may_touch, one_out, other_out
             b = order[second]
             if bounds[b, 0] > box[3]:
                 break
+            if not (meeting.may_move[a] or meeting.may_move[b]):
+                continue
             if boxes_disjoint(bounds[b], box[0], box[3], box[1], box[4], box[2], box[5]):
                 continue
             for is_reversed in range(1 if a == b else 2):
                 one, other = (b, a) if is_reversed else (a, b)
-                if may_touch[surface[one], surface[other]]:
+                if meeting.may_touch[surface[one], surface[other]]:
                     if count < room:
                         one_out[count], other_out[count] = one, other
                     count += 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...runtime.arrays import Bools, Floats, Indices
 from ...runtime.threads.thread_pool import run_parts
-from .broad_phase import KnownPairs, find_candidate_pairs, search_pieces
+from .broad_phase import KnownPairs, MeetingPieces, find_candidate_pairs, search_pieces
 from .surface_trees import SurfaceTrees, fit_boxes
 from .swept_paths import SweptPaths, fill_margins, fill_mean_motions, mark_left_pieces
 
@@ -64,7 +64,14 @@ class CandidateSearch:
         has_met: Whether any pieces came near each other.
     """
 
-    def __init__(self, items: SearchedItems, start: Floats, may_touch: Bools, reach: SearchReach) -> None:
+    def __init__(
+        self,
+        items: SearchedItems,
+        start: Floats,
+        may_touch: Bools,
+        reach: SearchReach,
+        is_movable: Bools | None = None,
+    ) -> None:
         """Prepares the searches of a step.
 
         Args:
@@ -72,11 +79,16 @@ class CandidateSearch:
             start: Vertices at its start [m], (v, 3).
             may_touch: Which surfaces collide, (s, s).
             reach: Around the vertices.
+            is_movable: Which vertices may move, (v,): pieces of which none may do not meet each other. None: all.
         """
         pieces, count = len(items.surface), len(items.vertices)
         self.items, self.may_touch, self.min_margin = items, may_touch, reach.min_margin
         self.margin, self.motion, self.bounds = np.zeros(len(start)), np.zeros((pieces, 3)), np.empty((pieces, 6))
         self.paths = SweptPaths(start, np.full_like(start, np.nan), self.margin, reach.thickness)
+        self.may_move = np.ones(pieces, bool)
+        if is_movable is not None:
+            self.may_move[:] = False
+            self.may_move[items.piece_of_vertex[is_movable]] = True
         self.is_fitted, self.has_met, self.trees = np.zeros(pieces, bool), False, items.trees.allocate_boxes()
         self.at_once = min(max(count // TASK_COUNT, MIN_ITEMS_PER_TASK), MAX_ITEMS_PER_TASK)
         parts = -(-count // self.at_once)
@@ -94,7 +106,13 @@ class CandidateSearch:
         fill_mean_motions(items.piece_of_vertex, is_left, paths, self.motion)
         fill_margins(items.piece_of_vertex, is_left, self.motion, paths, self.min_margin)
         searched = search_pieces(
-            items.vertices, items.piece, items.surface, self.motion, self.bounds, paths, self.may_touch
+            items.vertices,
+            items.piece,
+            items.surface,
+            self.motion,
+            self.bounds,
+            paths,
+            MeetingPieces(self.may_touch, self.may_move),
         )
         is_reached = searched.pairs.reached(len(items.surface))
         fitted = np.flatnonzero(is_reached & (is_left | ~self.is_fitted))

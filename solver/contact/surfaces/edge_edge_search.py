@@ -96,7 +96,12 @@ class EdgeEdgeSearch:
     """
 
     def __init__(
-        self, surfaces: CollisionSurfaces, edges: SharpEdges, start: Floats, previous: PersistentContacts
+        self,
+        surfaces: CollisionSurfaces,
+        edges: SharpEdges,
+        start: Floats,
+        previous: PersistentContacts,
+        is_movable: Bools | None = None,
     ) -> None:
         """Prepares the searches of a step.
 
@@ -105,8 +110,9 @@ class EdgeEdgeSearch:
             edges: Theirs.
             start: Their vertices and `SharpEdges.rest` at its start [m], (v + w, 3).
             previous: Contacts of the step before, with ids of `EdgeEdgeContacts` and normals at the start.
+            is_movable: Which vertices may move, (v + w,): pieces of which none may do not meet. None: all.
         """
-        self.surfaces, self.edges, self.start = surfaces, edges, start
+        self.surfaces, self.edges, self.start, self.is_movable = surfaces, edges, start, is_movable
         self.may_touch = surfaces.edges_may_touch
         self.distances = EdgeDistances(surfaces.thickness, edges.surface, edges.is_of_sheet, edges.at_rest)
         self.pairs, self.kept_distance = (NO_INDICES, NO_INDICES), np.zeros(0)
@@ -264,7 +270,7 @@ class EdgeEdgeSearch:
                 lambda: _searched_edges(self.surfaces, self.edges),
                 inputs=(self.surfaces,),
             )
-            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach)
+            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach, self.is_movable)
         if self.candidates.update(end):
             a, b = (np.concatenate(each) for each in zip(*self.candidates.pairs, strict=True))
             self.pairs = self._without_repeated(a, b)

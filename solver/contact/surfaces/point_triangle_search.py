@@ -61,6 +61,7 @@ class PointTriangleSearch:
         start: Floats,
         previous: PersistentContacts | None = None,
         is_active: Bools | None = None,
+        is_movable: Bools | None = None,
     ) -> None:
         """Prepares the searches of a step.
 
@@ -69,8 +70,9 @@ class PointTriangleSearch:
             start: Vertices at its start [m], (v, 3).
             previous: Contacts of the step before, with ids of `PointTriangleContacts` and normals at the start.
             is_active: Which surfaces collide in it, (s,); None: all.
+            is_movable: Which vertices may move in it, (v,): pieces of which none may do not meet. None: all.
         """
-        self.surfaces, self.start = surfaces, floats(start, -1, 3)
+        self.surfaces, self.start, self.is_movable = surfaces, floats(start, -1, 3), is_movable
         self.may_touch = (
             surfaces.may_touch if is_active is None else surfaces.may_touch & is_active[:, None] & is_active[None, :]
         )
@@ -117,7 +119,7 @@ class PointTriangleSearch:
         """Finds candidate pairs of points and triangles, if vertices end near `end` [m], (v, 3)."""
         if self.candidates is None:
             items, reach = _searched_points(self.surfaces)
-            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach)
+            self.candidates = CandidateSearch(items, self.start, self.may_touch, reach, self.is_movable)
         if not self.candidates.update(end):
             return
         if self.candidates.has_met and not len(self.vertex_normals):
