@@ -13,6 +13,7 @@ from ..runtime.arrays import Bools, Floats, Indices, floats
 from ..runtime.jit import kernel
 from .contact_step import ContactStep
 from .detection.contact_binding import fill_relative_positions
+from .detection.contact_set import Int64s
 
 NO_COLLIDER_ROWS = np.zeros(0, np.int64)
 
@@ -80,21 +81,26 @@ class ContactForces(NamedTuple):
 
 def contact_loads(contacts: ContactStep) -> ContactLoads:
     """Returns the contacts that pushed in a step."""
+    return select_loads(contacts, np.flatnonzero(contacts.was_active))
+
+
+def select_loads(contacts: ContactStep, which: Int64s) -> ContactLoads:
+    """Returns some contacts of a step, (k,); what does not push has neither a place nor a force."""
     contact_set = contacts.contact_set
-    positions, forces = np.empty((2, len(contact_set), 3))
+    positions, forces = np.zeros((2, len(contact_set), 3))
     if len(contact_set):
         contact_forces(_forces(contacts), contacts.end[0], contacts.model.tets, positions, forces)
-    which = np.flatnonzero(contacts.was_active)
-    names, id = _rigid_collider_keys(contacts), contact_set.id[which]
+    id = contact_set.id[which]
     other = id // contacts.point_count
     if contacts.surfaces:
         surface = contacts.surfaces.other_surfaces(id)
-        other, names = (
-            np.where(surface >= 0, surface + len(names), other),
-            [*names, *contacts.surfaces.surfaces.names],
-        )
+        other = np.where(surface >= 0, surface + len(contacts.collider_poses), other)
     return ContactLoads(
-        positions[which], contact_set.normal[which], forces[which], tuple(names), other.astype(np.int32)
+        positions[which],
+        contact_set.normal[which],
+        forces[which],
+        tuple(other_side_names(contacts)),
+        other.astype(np.int32),
     )
 
 
@@ -103,12 +109,9 @@ def collider_loads(contacts: ContactStep) -> Floats:
 
     The origin of a collider that deforms is the mean of its vertices.
     """
-    id, rows, origins = contacts.contact_set.id, NO_COLLIDER_ROWS, contacts.colliders.origin
+    id, rows, origins = contacts.contact_set.id, NO_COLLIDER_ROWS, collider_origins(contacts)
     if contacts.surfaces:
-        _, centers, rows = contacts.surfaces.loaded_colliders(
-            id[contacts.rigid_count() :], _rigid_collider_keys(contacts)
-        )
-        origins = np.concatenate([origins, np.array(centers).reshape(-1, 3)])
+        rows = contacts.surfaces.loaded_colliders(id[contacts.rigid_count() :], _rigid_collider_keys(contacts))[2]
     loads = np.zeros((len(origins), 6))
     if len(id):
         x, tets = contacts.end[0], contacts.model.tets
@@ -120,6 +123,21 @@ def loaded_collider_keys(contacts: ContactStep) -> list[str]:
     """Returns the colliders that may carry loads: rigid ones, then those that deform."""
     keys = _rigid_collider_keys(contacts)
     return keys + contacts.surfaces.loaded_colliders(NO_COLLIDER_ROWS, keys)[0] if contacts.surfaces else keys
+
+
+def other_side_names(contacts: ContactStep) -> list[str]:
+    """Returns the keys of rigid colliders, then those of all surfaces: what may be on the other side."""
+    keys = _rigid_collider_keys(contacts)
+    return [*keys, *contacts.surfaces.surfaces.names] if contacts.surfaces else keys
+
+
+def collider_origins(contacts: ContactStep) -> Floats:
+    """Returns the reference points of torques on `loaded_collider_keys` [m], (c, 3)."""
+    origins = contacts.colliders.origin
+    if not contacts.surfaces:
+        return origins
+    centers = contacts.surfaces.loaded_colliders(NO_COLLIDER_ROWS, _rigid_collider_keys(contacts))[1]
+    return np.concatenate([origins, np.array(centers).reshape(-1, 3)])
 
 
 def contact_work(contacts: ContactStep) -> ContactWork:

@@ -69,6 +69,11 @@ DETAIL_PREFIX = "detail."
 DETAIL_FIELD = DETAIL_PREFIX + "{key}.{name}"  # of particles that are dented or pushed; frames have them, too
 # contact/overlap_damping.py
 SEPARATION_FIELD = "parting"  # two bodies, and how strongly their separation is damped, from 1 down, (k, 3)
+# simulation/sleeping_bodies.py
+QUIET_TIME = "node.quiet_time"  # for how long its rigid body has hardly moved [s], (n,)
+SLEEP_GROUP = "node.sleep_group"  # a number that those have that fell asleep together, −1: it is awake, (n,) int32
+ASLEEP_PREFIX = "asleep."  # contacts of what sleeps, a field for each of their attributes
+ASLEEP_INPUT_FIELD = ASLEEP_PREFIX + "inputs"  # digest of all that acts on what sleeps, (32,)
 # simulation/flesh/unchanged_pose.py
 INPUT_DIGEST_FIELD = "flesh.asked"  # digest of all inputs of the pose, and where the flesh is since then, (32,)
 RESULT_FIELD = "flesh.told"  # how the pose was found: five numbers, then residuals of bodies, (5 + b,)

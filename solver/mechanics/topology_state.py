@@ -16,9 +16,10 @@ import numpy.typing as npt
 from ..runtime.arrays import Indices
 from ..runtime.npz_reader import stored_indices
 from .state import TET_FIELDS, State
-from .state_fields import CONTACT_PREFIX, ORIGIN_FIELD, TETS_FIELD
+from .state_fields import ASLEEP_INPUT_FIELD, ASLEEP_PREFIX, CONTACT_PREFIX, ORIGIN_FIELD, TETS_FIELD
 
-CONTACT_VECTORS = ("shear", "normal")  # attributes of stored contacts with a vector for each
+# numbers of attributes of stored contacts that have more than one for each
+CONTACT_VECTORS = {"shear": 3, "normal": 3, "place": 3, "direction": 3, "load": 3, "tet": 2}
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,13 @@ def check_fits(state: State, node_count: int, tet_count: int) -> None:
     for name, values in state.fields.items():
         if name.startswith(TET_FIELDS) and values.shape[:1] != (tet_count,):
             raise ValueError(f"{name} has the shape {values.shape} instead of a row for each of {tet_count} tets")
-    _check_contacts({name: values for name, values in state.fields.items() if name.startswith(CONTACT_PREFIX)})
+    for prefix in (CONTACT_PREFIX, ASLEEP_PREFIX):
+        own = {name: values for name, values in state.fields.items() if name.startswith(prefix)}
+        own.pop(ASLEEP_INPUT_FIELD, None)
+        _check_contacts(own, prefix)
 
 
-def _check_contacts(fields: Mapping[str, npt.NDArray]) -> None:
+def _check_contacts(fields: Mapping[str, npt.NDArray], prefix: str) -> None:
     """Makes sure that all attributes of the contacts of a stored state have a number or a vector for each contact.
 
     Raises:
@@ -85,6 +89,7 @@ def _check_contacts(fields: Mapping[str, npt.NDArray]) -> None:
     """
     counts = {values.shape[0] if values.ndim else -1 for values in fields.values()}
     for name, values in fields.items():
-        wanted = (3,) if name.removeprefix(CONTACT_PREFIX) in CONTACT_VECTORS else ()
+        size = CONTACT_VECTORS.get(name.removeprefix(prefix))
+        wanted = () if size is None else (size,)
         if len(counts) > 1 or values.shape[1:] != wanted or values.ndim == 0:
             raise ValueError(f"{name} has the shape {values.shape}, which does not fit the other contacts")

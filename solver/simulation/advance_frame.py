@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..contact.contact_loads import loaded_collider_keys
+from ..contact.sleeping_contacts import SleepingContacts
 from ..integrators.step_report import MAX_LINEARISATION_RESIDUAL, StepReport
 from ..mechanics.state import State
 from ..mechanics.state_fields import HALVINGS_FIELD
@@ -285,7 +286,10 @@ def _count_contacts(simulation: SimulatedScene, steps: list[StepReport], poses: 
     """Returns how many contacts pushed in the last step, and how many of flesh that follows a pose."""
     if simulation.built.exact_contact is not None:
         return steps[-1].contacts if steps else 0
-    in_step = int(simulation.contacts.was_active.sum()) if steps and simulation.contacts else 0
+    in_step = 0
+    if steps and simulation.contacts:
+        asleep = SleepingContacts.from_state(simulation.state).pushing_count
+        in_step = int(simulation.contacts.was_active.sum()) + asleep
     return in_step + (poses[-1].contacts if poses else 0)
 
 

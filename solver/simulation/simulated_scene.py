@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..contact.contact_loads import ContactLoads, contact_loads
+from ..contact.contact_loads import ContactLoads
 from ..contact.contact_step import ContactStep
+from ..contact.sleeping_contacts import all_contact_loads
 from ..integrators.solver_context import SolverContext
 from ..linalg.multigrid.hierarchy_reuse import ReusedHierarchy
 from ..mechanics.state import State
@@ -85,4 +86,4 @@ class SimulatedScene:
         """Returns what contacts pressed with in the last step."""
         if self.exact_contact is not None:
             return self.exact_contact.loads
-        return contact_loads(self.contacts) if self.contacts else ContactLoads()
+        return all_contact_loads(self.contacts, self.state) if self.contacts else ContactLoads()

@@ -35,6 +35,7 @@ from .current_model import present_flesh
 from .flesh_equilibrium_interpolation import PoseInterpolation
 from .rigid_body_step import rigid_body_step
 from .simulated_scene import SimulatedScene
+from .sleeping_bodies import begin_asleep
 from .solve_progress import OnProgress
 from .step_boundary_conditions import boundary_conditions
 from .step_interval import StepPart
@@ -53,11 +54,14 @@ class StepAttempt:
         before: The state at its begin.
         state: The state of the simulation, which the solves move on.
         gravity: At its end [m/s²], (3,).
-        bounds, contacts: What holds, pulls and touches.
+        bounds, contacts: What holds, pulls and touches; what sleeps is held.
+        held_nodes: Those that something else holds, (n,); None: none.
+        sleeping: Which bodies sleep; None: none can.
         potentials: Forces that are not linear, linearised.
         dynamics: Flesh that takes steps; None: there is none.
         context: Work arrays of the solver.
         max_turn_energy_ratio: Energy of a turn along straight lines over that of motion from which rotations follow.
+        is_piece: Which islands are pieces of broken bodies, (islands,).
         is_in_pieces: Whether a body has fallen into pieces; `contacts` know which ones, and what touches them.
         tolerates_energy_gains: Whether there are pieces or rigid bodies, whose groups may keep a little energy from
             nothing.
@@ -81,13 +85,17 @@ class StepAttempt:
             model = feature.model_in_step(model, simulation.scene, simulation.tracks, part)
         self.model = model
         self.bounds = boundary_conditions(simulation, model, part, pose_path)
+        self.held_nodes = self.bounds.is_fixed
+        self.sleeping = begin_asleep(simulation, model, self.bounds, self.gravity, part)
+        if self.sleeping is not None:
+            self.bounds = self.sleeping.hold(self.before.x)
         self.contacts = make_contact_step(simulation, model, self.bounds.is_fixed, self.gravity, part)
         flesh = present_flesh(built, state)
         self.dynamics, self.context = flesh.dynamics if flesh else None, simulation.solver_context
         if self.dynamics is not None and part.is_by_euler:
             self.dynamics = self.dynamics.by_euler()
         pieces = _find_pieces(model, (built.unbroken or built).model)
-        self.is_in_pieces = bool(pieces.is_piece.any())
+        self.is_piece, self.is_in_pieces = pieces.is_piece, bool(pieces.is_piece.any())
         self.damps_separation = built.pieces is None or not self.is_in_pieces
         rigid = rigid_islands(model) | sheet_islands(model)
         # rigid bodies and sheets are like pieces: their contacts take more solves, and a little energy is always left

@@ -19,6 +19,7 @@ import numpy as np
 from ..constraints.rigid_core import rigid_velocities
 from ..contact.contact_loads import collider_loads
 from ..contact.overlap_damping import damp_separation
+from ..contact.sleeping_contacts import SleepingContacts
 from ..integrators.solver_context import StepWorkspace
 from ..integrators.step_report import StepReport
 from ..integrators.system.relinearised_step import elastic_energies
@@ -31,6 +32,7 @@ from ..runtime.errors import SolveFailed
 from .flesh_equilibrium_interpolation import PoseInterpolation
 from .recently_moved_colliders import has_moved_colliders
 from .simulated_scene import SimulatedScene
+from .sleeping_bodies import wake_groups
 from .solve_progress import OnProgress
 from .step_attempt import StepAttempt
 from .step_boundary_conditions import end_forces
@@ -100,6 +102,8 @@ def take_step(
         verdict = joint_verdict(attempt)
     if verdict is Verdict.ACCEPT:
         attempt.end_motion()
+        if _wake_felt(simulation, attempt):
+            return take_step(simulation, model, part, on_progress, pose_path)
         energy = energy_verdict(attempt, report)
         verdict = energy.verdict
     if verdict is Verdict.TURN_SOLVES:
@@ -109,6 +113,9 @@ def take_step(
         parts = part.halves(attempt.turns_solves)
         return _retry(simulation, model, attempt, report, parts, on_progress, pose_path)
     report = _end_step(attempt, energy, report)
+    if attempt.sleeping is not None and attempt.contacts is not None:
+        of = attempt.contacts, attempt.model, attempt.before, attempt.state, attempt.gravity
+        attempt.sleeping.fall_asleep(*of, attempt.is_piece)
     simulation.contacts = attempt.contacts
     end_forces(simulation, attempt.model, part)
     for feature in simulation.built.features:
@@ -117,7 +124,20 @@ def take_step(
         from .brittle.step_contacts import FastPartContacts
 
         simulation.part_contacts.append(FastPartContacts(attempt.contacts, attempt.before.v, attempt.gravity))
-    return replace(report, halvings=part.halvings), attempt.bounds.is_fixed
+    return replace(report, halvings=part.halvings), attempt.held_nodes
+
+
+def _wake_felt(simulation: SimulatedScene, attempt: StepAttempt) -> bool:
+    """Undoes an attempt in which something pushed what sleeps, and wakes that; returns whether there was such."""
+    if attempt.sleeping is None or attempt.contacts is None:
+        return False
+    of = attempt.contacts, attempt.model, attempt.state, attempt.gravity, attempt.is_piece
+    felt = attempt.sleeping.felt_groups(*of)
+    if not len(felt):
+        return False
+    attempt.undo()
+    wake_groups(simulation.state, attempt.model, felt)
+    return True
 
 
 def _retry(
@@ -177,9 +197,12 @@ def _end_step(attempt: StepAttempt, energy: EnergyVerdict, report: StepReport) -
             gain.remove(model, state)
         if attempt.damps_separation:
             damp_separation(contacts, state)
+        loads = collider_loads(contacts)
+        if attempt.sleeping is not None and attempt.sleeping.nodes.any():
+            loads += SleepingContacts.from_state(state).collider_loads(contacts)
         # substeps find out themselves which contacts push
         is_settled = (contacts.is_converged or attempt.newmark is not None) and not energy.has_excess
-        report = replace(report, settled=report.settled if is_settled else False, loads=collider_loads(contacts))
+        report = replace(report, settled=report.settled if is_settled else False, loads=loads)
     if contacts and model.cores:
         state.v = rigid_velocities(model, state.x, state.v)
     return report

@@ -15,6 +15,7 @@ from ...mesh.embedding import barycentric_weights
 from ...runtime.arrays import Bools, Floats, Indices, floats, indices
 from ..build_contact_step import add_backside_contacts
 from ..simulated_scene import SimulatedScene
+from ..sleeping_bodies import wake_all
 from ..tet_face_separation import remapped_contacts
 from .body_in_pieces import BodyInPieces
 from .scene_in_pieces import scene_with_cracks
@@ -28,6 +29,7 @@ def switch_pieces(simulation: SimulatedScene, is_parted: Mapping[int, Bools]) ->
         is_parted: By number of the body, across which faces its tets have parted, (m, 4).
     """
     before, state = simulation.built, simulation.state
+    wake_all(state)
     built = scene_with_cracks(before, dict(is_parted))
     assert built.pieces is not None and before.pieces is not None
     for body in built.pieces.bodies:
