@@ -15,7 +15,7 @@ from sinew.solver.constraints.point_forces import PointForces
 from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.threads.thread_count import using_threads
-from sinew.solver.scene.rigid_core import Core, Hinge, Pull
+from sinew.solver.scene.rigid_core import Core, Pull
 from sinew.solver.scene.scene import Body, Collider, Scene, Settings
 from sinew.solver.simulation.exact_contact.exact_cores import with_held_cores
 from sinew.solver.simulation.simulation import Simulation
@@ -169,13 +169,6 @@ def test_a_core_whose_pins_let_go_falls_and_keeps_its_shape(tmp_path) -> None:
     assert advance_and_count(run, 10, PLATE) == 0
     assert not any(report.unsettled or report.let_in for report in run.reports)
     assert run.state.x[core_of(run).nodes, 2].mean() < top - 0.05 and stretch(run) < 1e-10
-
-
-def test_an_axis_of_a_core_is_refused_by_name(tmp_path) -> None:
-    body = cored((0.0, 0.0, 0.1), "body", core=Core(0.05, hinge=Hinge()))
-    with pytest.raises(BadInput) as refused:
-        Run(tmp_path, Scene((body,), (FLOOR,), EXACT))
-    assert refused.value.kind == "exact-contact-without" and "axis" in refused.value.details["feature"]
 
 
 def test_nodes_hold_all_of_a_core_unless_they_lie_on_a_line(tmp_path) -> None:

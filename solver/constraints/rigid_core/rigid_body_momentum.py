@@ -114,6 +114,27 @@ def axis_speed(core: RigidCore) -> tuple[Floats, Floats]:
     return (now[:3, 3] - before[:3, 3]) / dt, rotation_vector(now[:3, :3] @ before[:3, :3].T) / dt
 
 
+def rate_about_axis(core: RigidCore, body: CoreBody, frame: Floats, v: Floats) -> float:
+    """Returns by how fast a core turns about its axis, besides what that does, by its angular momentum [rad/s].
+
+    Args:
+        core, body: The core, and where it is.
+        frame: World ← the space of the axis there, (4, 4).
+        v: Velocities of its nodes [m/s], (k, 3).
+    """
+    arms = body.centre - frame[:3, 3] + body.lever_arms
+    speed, turning = axis_speed(core)
+    radii, along = cross_each(frame[:3, 2], arms), speed + cross_each(turning, arms)
+    return momentum_along(body.mass, radii, v - along) / momentum_along(body.mass, radii, radii)
+
+
+def motion_about_axis(core: RigidCore, body: CoreBody, frame: Floats, rate: float) -> tuple[Floats, Floats]:
+    """Returns V [m/s] and ω [rad/s] of a core that goes with its axis and turns about it at a rate [rad/s] besides."""
+    speed, turning = axis_speed(core)
+    omega = turning + rate * frame[:3, 2]
+    return speed + cross_each(omega, body.centre - frame[:3, 3]), omega
+
+
 def to_local(frame: Floats, points: Floats) -> Floats:
     """Returns points [m], (k, 3), in the space of a frame, world ← space, (4, 4)."""
     return (points - frame[:3, 3]) @ frame[:3, :3]

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...mechanics.finite_rotation_correction import midpoint_angular_velocity, rotation_matrices
 from ...mechanics.model import Model
-from ...mechanics.rigid_core import RigidCore
 from ...runtime.arrays import Bools, Floats
 from .rigid_body_batch import batch_numbers, cores_outside, rigid_body_batch, rigid_body_nodes
 from .rigid_body_momentum import (
@@ -28,6 +27,8 @@ from .rigid_body_momentum import (
     inertia_of,
     mass_mean,
     momentum_along,
+    motion_about_axis,
+    rate_about_axis,
     rigid_fit,
 )
 
@@ -107,21 +108,10 @@ def rigid_velocities(model: Model, x: Floats, v: Floats) -> Floats:
         body = core_body(model, core, x)
         V, omega = body.motion(v[core.nodes])
         if core.hinge is not None:
-            V, omega = _hinge_motion(core, body, v[core.nodes])
+            rate = rate_about_axis(core, body, core.hinge.now, v[core.nodes])
+            V, omega = motion_about_axis(core, body, core.hinge.now, rate)
         out[core.nodes] = body.velocities(V, omega)
     return out
-
-
-def _hinge_motion(core: RigidCore, body: CoreBody, v: Floats) -> tuple[Floats, Floats]:
-    """Returns V and ω of a core at the end of a step, turning about its axis with its angular momentum about that."""
-    assert core.hinge is not None
-    n, arm = core.hinge.now[:3, 2], body.centre - core.hinge.now[:3, 3]
-    speed, turning = axis_speed(core)
-    radii = cross_each(n, arm + body.lever_arms)
-    along = speed + cross_each(turning, arm + body.lever_arms)
-    rate = momentum_along(body.mass, radii, v - along) / momentum_along(body.mass, radii, radii)
-    omega = turning + rate * n
-    return speed + cross_each(omega, arm), omega
 
 
 def _rotate_free(

@@ -19,11 +19,17 @@ import numpy as np
 
 from ...mechanics.hyperelastic.hyperelastic_bodies import hyperelastic
 from ...mechanics.model import Model
+from ...mechanics.rigid_core import RigidCore
 from ...mechanics.submodel import make_submodel
 from ...scene.formulation import GREEN
 from ..dynamic_flesh_forces import FleshGroup
 
 STRAIN_PER_STEP = 1.0e-4
+
+
+def is_affine(core: RigidCore) -> bool:
+    """Whether a core is a rigid body that has this energy: one that turns about an axis is a core in every iterate."""
+    return core.is_whole and core.hinge is None
 
 
 def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
@@ -33,7 +39,7 @@ def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
         model: The bodies.
         dt: Δt of a step [s].
     """
-    cores = [core for core in model.cores if core.is_whole]
+    cores = [core for core in model.cores if is_affine(core)]
     starts = np.array([body.nodes.start for body in model.bodies])
     rigid = {int(np.searchsorted(starts, core.nodes[0], side="right")) - 1 for core in cores}
     own = sorted(rigid.union(number for number, method in enumerate(model.methods) if method.name == GREEN))
@@ -53,11 +59,12 @@ def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
 def without_rigid_bodies(model: Model, posed: Sequence[int] = ()) -> Model:
     """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass.
 
-    Rigid cores of soft bodies stay, without damping, and so do bodies of some numbers, which follow a pose.
+    Rigid cores of soft bodies, and rigid bodies that turn about an axis, stay, without damping, and so do bodies of some
+    numbers, which follow a pose.
     """
     if not (model.cores or posed):
         return model
     damping = model.stiffness_damping.copy()
     for tets in (*(core.tets for core in model.cores), *(model.bodies[number].tets for number in posed)):
         damping[tets] = 0.0
-    return replace(model, cores=tuple(core for core in model.cores if not core.is_whole), stiffness_damping=damping)
+    return replace(model, cores=tuple(core for core in model.cores if not is_affine(core)), stiffness_damping=damping)

@@ -11,8 +11,9 @@ potential with the contact potential of y in it. An iteration
 Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, nearly at
 first, these are taken anew, until they change nothing, or some times.
 
-So no pair ever meets. Colliders and held nodes wait where surfaces are very close, until bodies have given way. Where
-these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`) until it has parted.
+So no pair ever meets. Colliders, held nodes and axes of cores wait where surfaces are very close, until bodies
+have given way. Where these cannot, they are let in: what keeps them from going on is excluded (`excluded_features.py`)
+until it has parted.
 
 Source: Li et al. (2020), algorithm 1.
 """
@@ -41,6 +42,7 @@ from ...runtime.arrays import Floats
 from ...scene.scene import Settings
 from ..system.solve_system import solve_system
 from .bound_surfaces import BoundSurfaces, PrescribedMotion
+from .core_axes import CoreAxes
 from .exact_contact_options import ExactContactOptions, ExactContactReport
 from .free_motion import FreeMotion
 from .incremental_potential import IncrementalPotential
@@ -72,7 +74,7 @@ class ExactContactStep:
     Attributes:
         x: Nodes [m], (n, 3).
         collider: Vertices of colliders [m], (v, 3).
-        arrival: How far these and held nodes got.
+        arrival: How far these, held nodes and axes of cores got.
         waits: Whether they wait.
         is_under_way: Whether pairs limited the last iteration, and it moved something by a good part of the gap.
         friction: What rubs.
@@ -93,7 +95,8 @@ class ExactContactStep:
         self.potential, self.surfaces, self.motion = potential, surfaces, motion
         self.options, self.settings = options, settings
         self.x, self.collider = potential.x0.copy(), motion.start.copy()
-        self.arrival = 1.0 if motion.is_still(self.x, surfaces.tet < 0) else 0.0
+        self._axes = CoreAxes.of_model(potential.model)
+        self.arrival = 1.0 if motion.is_still(self.x, surfaces.tet < 0) and self._axes.is_still else 0.0
         self.linear_iterations, self.residual, self.waits, self.remembered = 0, 0.0, False, remembered
         self.is_under_way = False
         self._start, self._was_cut = surfaces.positions(self.x, self.collider), False
@@ -129,8 +132,7 @@ class ExactContactStep:
         self.x = self.x + step * way.nodes
         self.collider = self.collider + step * way.collider
         if self._moves_prescribed:
-            self.arrival += step * way.share * (1.0 - self.arrival)
-            self.arrival = 1.0 if self.arrival > ARRIVED else self.arrival
+            self.arrival = self._arrival_after(step * way.share)
         if self.arrival < 1.0:
             y = self._vertices()
             nearest = min(least_gap_share(group, y, self.options.barrier) for group in way.groups)
@@ -140,15 +142,24 @@ class ExactContactStep:
     def _way(self, share: float, d: Floats, collider_motion: Floats) -> StraightWay:
         """Returns the straight way to a share of a direction of nodes, (n, 3), and of that of colliders, (v, 3) [m]."""
         d, collider_motion = share * d, share * collider_motion
+        arrival = self._arrival_after(share) if self._moves_prescribed else self.arrival
+        prescribed = self._axes.carried(self.x, self.arrival, arrival) - self.x
+        prescribed[self.motion.is_fixed] = d[self.motion.is_fixed]
         if self.potential.free is not None:
             d = self.potential.free.turned(self.x, d)
+        d = self._axes.turned(self.x, d, self.arrival, arrival)
         y = self._vertices()
         y_end = self.surfaces.positions(self.x + d, self.collider + collider_motion)
         groups, limit = self._search.pairs(y, y_end), 1.0
         for group in groups:
             limit = self._limit(group, y, y_end - y, limit)
         length = float(np.abs(y_end - y).max(initial=np.abs(d).max()))
-        return StraightWay(d, collider_motion, groups, limit, share, length)
+        return StraightWay(d, collider_motion, prescribed, groups, limit, share, length)
+
+    def _arrival_after(self, share: float) -> float:
+        """Returns how far what is told to move has got after a share of what is left of its way."""
+        arrival = self.arrival + share * (1.0 - self.arrival)
+        return 1.0 if arrival > ARRIVED else arrival
 
     def _turned_way(self, share: float, d: Floats, collider_motion: Floats) -> StraightWay:
         """Returns the straight way to a share of a direction, as `_way`; a smaller one that is free where cores turn.
@@ -200,12 +211,12 @@ class ExactContactStep:
             self._exclude(features)
 
     def force_arrival(self) -> None:
-        """Moves colliders and held nodes to where they end, and excludes all that they would hit on the way."""
+        """Moves colliders, held nodes and axes to where they end, and excludes all that they would hit on the way."""
         y, y_end, mesh, safe = self._vertices(), self._prescribed_end(), self.surfaces.mesh, self.options.safe
         features = limited_features(mesh, self._search.pairs(y, y_end), y, y_end, safe)
         if self._gives_up_thickness(features):
             features = limited_features(mesh, self._search.pairs(y, y_end), y, y_end, safe)
-        self.x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
+        self.x = self._prescribed_nodes()
         self.collider = np.where(self.surfaces.tet[:, None] < 0, self.motion.end, self.collider)
         self.arrival = 1.0
         self._exclude(features)
@@ -220,8 +231,12 @@ class ExactContactStep:
 
     def _prescribed_end(self) -> Floats:
         """Returns vertices where colliders and held nodes have arrived and all else is as it is [m], (v, 3)."""
-        x = np.where(self.motion.is_fixed[:, None], self.motion.target, self.x)
-        return self.surfaces.positions(x, self.motion.end)
+        return self.surfaces.positions(self._prescribed_nodes(), self.motion.end)
+
+    def _prescribed_nodes(self) -> Floats:
+        """Returns nodes where held ones and axes of cores have arrived and all else is as it is [m], (n, 3)."""
+        carried = self._axes.carried(self.x, self.arrival, 1.0)
+        return np.where(self.motion.is_fixed[:, None], self.motion.target, carried)
 
     def _gives_up_thickness(self, features: ExcludedFeatures) -> bool:
         """Whether bodies that some features are of, or others near to these, had a thickness, which they give up."""
@@ -264,7 +279,8 @@ class ExactContactStep:
 
     def _direction(self) -> tuple[Floats, Floats]:
         """Returns the Newton direction of nodes, (n, 3), and what is left of the way of colliders, (v, 3) [m]."""
-        model, dt, workspace = self.potential.model, self.potential.dt, self.potential.workspace
+        dt, workspace = self.potential.dt, self.potential.workspace
+        model = self._axes.model_between(self.arrival, 1.0 if self._moves_prescribed else self.arrival)
         left = self.motion.end - self.collider if self._moves_prescribed else np.zeros_like(self.collider)
         left[self.surfaces.tet >= 0] = 0.0
         gradient, values = self.potential.derivatives(self.x)
@@ -311,17 +327,17 @@ class ExactContactStep:
         """
         if self._moves_prescribed and step > self._prescribed_limit(way):
             return np.isfinite(self._value(self.x + step * way.nodes, self.collider + step * way.collider, way.groups))
-        prescribed, mass = way.nodes * self.motion.is_fixed[:, None], float(self.potential.model.mass.sum())
+        mass = float(self.potential.model.mass.sum())
         negligible = NEGLIGIBLE_SHARE * 0.5 * mass * self.options.tolerance**2
         collider = self.collider + step * way.collider
-        before = self._value(self.x + step * prescribed, collider, way.groups)
+        before = self._value(self.x + step * way.prescribed, collider, way.groups)
         after = self._value(self.x + step * way.nodes, collider, way.groups)
         return after <= before + ROUND_OFF * abs(before) + negligible
 
     def _prescribed_limit(self, way: StraightWay) -> float:
         """Returns how far of a way what is told to move may go by itself."""
-        y, limit, is_held = self._vertices(), 1.0, self.motion.is_fixed[:, None]
-        motion = self.surfaces.positions(self.x + is_held * way.nodes, self.collider + way.collider) - y
+        y, limit = self._vertices(), 1.0
+        motion = self.surfaces.positions(self.x + way.prescribed, self.collider + way.collider) - y
         for group in way.groups:
             limit = self._limit(group, y, motion, limit)
         return limit

@@ -14,6 +14,7 @@ class StraightWay(NamedTuple):
 
     Attributes:
         nodes, collider: How far they go [m], (n, 3) and (v, 3).
+        prescribed: How far nodes go where only what is told to move does [m], (n, 3).
         groups: All pairs that may come close on it.
         limit: The share of it that none lets them exceed.
         share: Of the direction that it stands for.
@@ -22,6 +23,7 @@ class StraightWay(NamedTuple):
 
     nodes: Floats
     collider: Floats
+    prescribed: Floats
     groups: tuple[PairStencils, PairStencils]
     limit: float
     share: float

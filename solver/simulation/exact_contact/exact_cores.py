@@ -2,8 +2,8 @@
 """Rigid cores of soft bodies under Exact contact: what holds them, and what of them cannot be simulated.
 
 Held nodes that do not lie on a line say where all of a core is, so in a step its nodes are held as well, and it has no
-motion of its own. A core that turns about an axis, or about held nodes on a line, is refused: an iteration turns what
-is free about its centre of mass.
+motion of its own. A core that turns about held nodes on a line is refused: an iteration turns what is free about its
+centre of mass, or about the axis that it has (`solver/integrators/exact_contact/core_axes.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...constraints.rigid_core.rigid_body_momentum import rigid_fit
 from ...constraints.rigid_core.rotation_update import determines_rotation, rigid_velocities
+from ...integrators.exact_contact.energy_bodies import is_affine
 from ...mechanics.model import Model
 from ...mechanics.rigid_core import RigidCore
 from ...mechanics.state import State
@@ -24,22 +25,20 @@ from ..step_boundary_conditions import BoundaryConditions
 
 
 def check_free_cores(built: AssembledScene) -> None:
-    """Raises BadInput where the core of a soft body turns about an axis, or about held nodes on a line."""
+    """Raises BadInput where the core of a soft body turns about held nodes on a line."""
     model, is_held = built.model, np.zeros(built.model.node_count, bool)
     for force in built.forces:
         is_held[force.fixed_nodes] = True
     for core in model.cores:
-        if core.is_whole:
+        if is_affine(core):
             continue
-        if core.hinge is not None:
-            _refuse(built, core, "an axis of its rigid core")
         if is_held[core.nodes].any() and not _is_placed(model, core, is_held):
             _refuse(built, core, "pins that hold its rigid core on a line only")
 
 
 def is_held_core(core: RigidCore, is_fixed: Bools | None) -> bool:
-    """Whether some nodes of the core of a soft body are among those held, (n,), None: none."""
-    return is_fixed is not None and not core.is_whole and bool(is_fixed[core.nodes].any())
+    """Whether some nodes of a core that is no affine body are among those held, (n,), None: none."""
+    return is_fixed is not None and not is_affine(core) and bool(is_fixed[core.nodes].any())
 
 
 def with_held_cores(
