@@ -14,9 +14,9 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.mesh.geometry.triangle_intersections import surface_intersections
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.scene.contact import Collision
+from sinew.solver.scene.formulation import VERTEX_WARP, FormulationSettings
 from sinew.solver.scene.material import Material
 from sinew.solver.scene.scene import Body, Collider, Meshing, Scene, Settings
-from sinew.solver.scene.surface_detail import SurfaceDetail
 from sinew.solver.simulation.simulation import Simulation
 
 EXACT = Settings(contact="exact", fps=50.0, substeps=2, frame_end=40)
@@ -125,7 +125,7 @@ def test_a_body_of_eight_vertices_stands_on_its_whole_face(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "feature"),
     [
-        ({"surface_detail": SurfaceDetail()}, "Surface Detail"),
+        ({"method": FormulationSettings(VERTEX_WARP)}, "another Formulation than the default"),
     ],
 )
 def test_what_it_cannot_simulate_is_refused_by_name(changes, feature, tmp_path) -> None:

@@ -24,8 +24,6 @@ def check_exact_contact(scene: Scene) -> None:
 
 def _unsupported_features(body: Body) -> Iterator[str]:
     """Yields what a body is or has that Exact contact does not know."""
-    if body.surface_detail is not None:
-        yield "Surface Detail"
     if body.meshing.refines_dynamically:
         yield "tets that change their size"
     if not body.is_sheet and body.method != FormulationSettings():

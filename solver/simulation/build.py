@@ -60,6 +60,7 @@ from .bound_bodies import bind_bodies, check_bound_nodes_are_free
 from .features.feature import BuildInputs
 from .features.fracture import Fracture
 from .features.registry import FEATURES
+from .features.surface_dents import SurfaceDents
 from .forces import FORCES, make_forces
 from .pin_borders import meshing_with_pin_borders
 from .sag_free import make_sag_free
@@ -138,7 +139,8 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         breaks = built.feature(Fracture)
         pieces = breaks.surfaces if breaks is not None else None
         exact = make_exact_surfaces(scene, meshes, bindings, model, colliders, deforming, points, pieces)
-        start = begin_exact_contact(exact, tracks, scene.settings.start_time, model, inputs.state)
+        dents = built.feature(SurfaceDents)
+        start = begin_exact_contact(exact, tracks, scene.settings.start_time, model, inputs.state, dents)
         built = replace(built, exact_contact=start.surfaces, bodies=_with_warnings(built.bodies, start.warnings))
     if any(is_brittle(body) for body in scene.bodies):
         from .brittle.scene_in_pieces import start_whole

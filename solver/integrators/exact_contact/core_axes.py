@@ -2,7 +2,8 @@
 """Rigid cores that turn about an axis in the iterates of a step: an axis may move, as colliders and held nodes do.
 
 Where the axis is, is told, so all that an iteration finds of a core is by how much it turns, θ. The axis has gone a
-share s of its way, its origin along a line and its direction by a rotation, and a core is at R(s, θ) X + t(s). So no iterate strains a core or takes it off its axis, and a core whose axis waits turns all the same.
+share s of its way, its origin along a line and its direction by a rotation, and a core is at R(s, θ) X + t(s). So no
+iterate strains a core or takes it off its axis, and a core whose axis waits turns all the same.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def energy_bodies(model: Model, dt: float) -> tuple[FleshGroup, ...]:
 def without_rigid_bodies(model: Model, posed: Sequence[int] = ()) -> Model:
     """Returns a model whose rigid bodies have four free nodes each, and no damping but that by mass.
 
-    Rigid cores of soft bodies, and rigid bodies that turn about an axis, stay, without damping, and so do bodies of some
-    numbers, which follow a pose.
+    Rigid cores of soft bodies, and rigid bodies that turn about an axis, stay, without damping, and so do bodies of
+    some numbers, which follow a pose.
     """
     if not (model.cores or posed):
         return model

@@ -4,11 +4,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from ...contact.exact.conservative_advancement import SafeDistance
 from ...contact.exact.contact_potential import ContactBarrier
 from ...contact.exact.excluded_features import ExcludedFeatures
 from ...contact.exact.friction import PairForces, RememberedShear
+from ...contact.exact.pair_search import PairSearch
+from ...runtime.arrays import Floats
+from .bound_surfaces import BoundSurfaces
+
+
+class YieldingSurfaces(Protocol):
+    """What of surfaces moves in the material where pairs push it too hard."""
+
+    def yielded(self, bound: BoundSurfaces, search: PairSearch, x: Floats, collider: Floats) -> BoundSurfaces | None:
+        """Returns the surfaces after what is pushed too hard has given way; None: nothing is.
+
+        Args:
+            bound: The surfaces before.
+            search: Of pairs of these.
+            x: Nodes [m], (n, 3).
+            collider: Vertices of colliders [m], (v, 3).
+        """
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,8 @@ class ExactContactOptions:
         max_under_way: How many of these do not count at most: what slides or turns on what is near goes on by about the
             gap in an iteration, however far it has to go in the step.
         max_lags: How often the forces of friction are taken anew at most.
+        yielding: What of surfaces gives way once a step has converged, which then goes on; None: nothing does.
+        max_yields: How often it does at most.
     """
 
     barrier: ContactBarrier
@@ -31,6 +51,8 @@ class ExactContactOptions:
     max_iterations: int = 100
     max_under_way: int = 400
     max_lags: int = 4
+    yielding: YieldingSurfaces | None = None
+    max_yields: int = 12
 
 
 @dataclass(frozen=True)

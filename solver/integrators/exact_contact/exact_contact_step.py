@@ -8,6 +8,8 @@ potential with the contact potential of y in it. An iteration
 2. finds all pairs that may come close along it, and how far all may go before one is too close,
 3. halves that until the potential falls.
 
+What of surfaces yields gives way once the step has converged, which then goes on (`YieldingSurfaces`).
+
 Friction is a potential with the forces of an earlier iterate (`friction.py`). Once the step has converged, nearly at
 first, these are taken anew, until they change nothing, or some times.
 
@@ -253,6 +255,17 @@ class ExactContactStep:
         self._search.exclude(features)
         self.lag_friction()
 
+    def lets_surfaces_yield(self) -> bool:
+        """Lets what pairs push too hard give way; returns whether something did."""
+        assert self.options.yielding is not None
+        now = self.options.yielding.yielded(self.surfaces, self._search, self.x, self.collider)
+        if now is None:
+            return False
+        self.surfaces = now
+        self._start = now.positions(self.potential.x0, self.motion.start)  # what yields does not slide
+        self.lag_friction()
+        return True
+
     def shear(self) -> RememberedShear:
         """Returns what pairs remember if the step ends here."""
         return remember_shear(self.friction, self._vertices() - self._start)
@@ -376,7 +389,7 @@ def exact_contact_step(
     """
     kept_out = excluded or ExcludedFeatures()
     step = ExactContactStep(potential, surfaces, motion, options, settings, remembered, kept_out)
-    iterations, under_way, lags, since_lag, waited, converged = 0, 0, 0, 0, 0, False
+    iterations, under_way, lags, since_lag, waited, yields, converged = 0, 0, 0, 0, 0, 0, False
     while iterations - min(under_way, options.max_under_way) < options.max_iterations and not converged:
         moved = step.iterate()
         iterations, since_lag, under_way = iterations + 1, since_lag + 1, under_way + step.is_under_way
@@ -395,6 +408,9 @@ def exact_contact_step(
         if not converged and not is_last_friction:
             step.lag_friction()
             lags, since_lag = lags + 1, 0
+        if converged and options.yielding is not None and yields <= options.max_yields:
+            converged = not step.lets_surfaces_yield()
+            yields += not converged
     if step.arrival < 1.0:
         step.force_arrival()
     state.x, state.v = step.x, potential.velocities(step.x)

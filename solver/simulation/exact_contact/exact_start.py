@@ -21,6 +21,8 @@ from ...mechanics.state import State
 from ...runtime.arrays import Floats
 from ...runtime.errors import BadInput, SinewError
 from ...scene.tracks import TrackReader
+from ..features.surface_dents import SurfaceDents
+from .exact_dents import with_dents
 from .exact_surfaces import ExactSurfaces
 
 TOUCH_SHARE = 0.05  # of the gap: bodies that are no deeper in each other only touch
@@ -42,7 +44,12 @@ class ExactStart:
 
 
 def begin_exact_contact(
-    surfaces: ExactSurfaces, tracks: TrackReader, time: float, model: Model, state: State
+    surfaces: ExactSurfaces,
+    tracks: TrackReader,
+    time: float,
+    model: Model,
+    state: State,
+    dents: SurfaceDents | None = None,
 ) -> ExactStart:
     """Looks at surfaces where a simulation begins; moves bodies that only touch, and stores what is not kept apart.
 
@@ -52,11 +59,13 @@ def begin_exact_contact(
         time: When it begins [s].
         model: The bodies.
         state: Where they begin; changed.
+        dents: Bodies with surface detail, which may begin with dents; None: there are none.
 
     Raises:
         BadInput: Bodies are in each other or in colliders; its `moves` say what would separate them.
     """
     bound, motion = surfaces.motion(tracks, time, time, (None, state.x))
+    bound = with_dents(bound, surfaces, dents, model, state)
     mesh, gap = bound.mesh, surfaces.options.barrier.gap
     y = bound.positions(state.x, motion.start)
     touching = SAME_PLACE_SHARE * gap

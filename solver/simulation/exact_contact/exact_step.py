@@ -27,10 +27,12 @@ from ...runtime.arrays import Bools
 from ...runtime.errors import SolveFailed
 from ...scene.gravity import gravity_at
 from ..current_model import current_model
+from ..features.surface_dents import SurfaceDents
 from ..simulated_scene import ExactContactResult, SimulatedScene
 from ..step_boundary_conditions import BoundaryConditions, boundary_conditions, end_forces, posed_conditions
 from ..step_interval import StepPart
 from .exact_cores import end_held_cores, with_held_cores
+from .exact_dents import YieldingDents, with_dents
 from .exact_flesh import check_held, flesh_groups, held_but_for_poses, posed_nodes
 from .exact_loads import exact_collider_loads, exact_contact_loads, excluded_places
 from .exact_surfaces import ExactSurfaces
@@ -62,7 +64,8 @@ def take_exact_step(
     begun, before = _begin(simulation, model, surfaces, bounds, part), state.view()
     report = _solve(simulation, begun)
     end_held_cores(model, bounds.is_fixed, state)
-    bound, motion = begun.bound, begun.motion
+    motion = begun.motion
+    bound = with_dents(begun.bound, surfaces, built.feature(SurfaceDents), model, state)
     y = bound.positions(state.x, motion.end)
     let_in = report.excluded.without(surfaces.first_excluded)
     loads = exact_contact_loads(report.forces, y, bound.mesh, surfaces.keys)
@@ -110,6 +113,7 @@ def pose_flesh(simulation: SimulatedScene, surfaces: ExactSurfaces, begin: float
     part, v = StepPart(begin, begin + surfaces.dt), np.where(is_posed[:, None], 0.0, state.v)
     begun = _begin(simulation, model, surfaces, held_but_for_poses(bounds, is_posed, state.x), part)
     bound, motion = surfaces.motion(simulation.tracks, begin, end, (begun.motion.is_fixed, begun.motion.target))
+    bound = with_dents(bound, surfaces, simulation.built.feature(SurfaceDents), model, state)
     smooth = replace(bound, friction=np.zeros_like(bound.friction))  # what slides on the way there does not rub
     report = _solve(simulation, begun._replace(bound=smooth, motion=motion))
     state.v, state.time = v, end
@@ -138,6 +142,7 @@ def _begin(
     state, tracks = simulation.state, simulation.tracks
     model, bounds = with_held_cores(simulation.built, model, bounds)
     bound, motion = surfaces.motion(tracks, part.begin, part.end, (bounds.is_fixed, bounds.fixed_target))
+    bound = with_dents(bound, surfaces, simulation.built.feature(SurfaceDents), model, state)
     excluded = ExcludedFeatures.from_state(state)
     if surfaces.appears(tracks, part.begin, part.end):
         y = bound.positions(state.x, motion.start)
@@ -169,9 +174,14 @@ def _solve(simulation: SimulatedScene, begun: BegunStep) -> ExactContactReport:
     assert surfaces is not None
     remembered = RememberedShear.from_state(state)
     potential, bound, motion, excluded = begun
+    dents, options = simulation.built.feature(SurfaceDents), surfaces.options
+    yielding = YieldingDents(simulation, surfaces, dents, potential.model) if dents is not None else None
+    options = replace(options, yielding=yielding)
     report = exact_contact_step(
-        state, potential, bound, motion, surfaces.options, simulation.scene.settings, remembered, excluded
+        state, potential, bound, motion, options, simulation.scene.settings, remembered, excluded
     )
+    if yielding is not None:
+        yielding.store(state)
     if not np.isfinite(state.v).all():
         raise SolveFailed("solve-not-finite", time=state.time)
     report.shear.to_state(state)

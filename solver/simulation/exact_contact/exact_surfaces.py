@@ -173,7 +173,7 @@ def make_exact_surfaces(
         elif fragments is not None and number in fragments.sheet_numbers:
             parts.append(part_of_torn_sheet(fragments, number, model.tets))
         else:
-            parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own))
+            parts.append(_body_part(body, binding.tet + model.bodies[number].tets.start, binding.weights, own, model))
     parts += [
         _part_of_points(body, own, model, n in breaks)
         for n, (body, own) in enumerate(zip(scene.bodies, points, strict=True))
@@ -216,7 +216,7 @@ def make_exact_surfaces(
     )
 
 
-def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints) -> SurfacePart:
+def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints, model: Model) -> SurfacePart:
     """Returns the render mesh of a body, whose vertices share its surface with its further contact points."""
     if body.is_sheet:  # every vertex is a node, also beside another one
         strands = indices(body.sheet.strands, -1, 2)
@@ -227,14 +227,29 @@ def _body_part(body: Body, tet: Indices, weights: Floats, points: ContactPoints)
     faces, representative = _welded_faces(body.vertices, body.triangles, body.name)
     if body.is_rigid:  # stands on its faces as they are
         return SurfacePart(body.vertices, faces, tet, weights, vertex_areas(body.vertices, faces))
+    if body.surface_detail is not None:  # which has one point for all vertices at a place
+        area = np.zeros(len(body.vertices))
+        area[representative[used]] = points.area[_particles_of(body, points, model)]
+        return SurfacePart(body.vertices, faces, tet, weights, area)
     area = floats(np.bincount(representative[used], points.area[: len(used)], len(body.vertices)))
     return SurfacePart(body.vertices, faces, tet, weights, area)
+
+
+def _particles_of(body: Body, points: ContactPoints, model: Model) -> Indices:
+    """Returns the particle of surface detail at each render vertex that faces use, (u,)."""
+    from scipy.spatial import cKDTree
+
+    places = np.einsum("ka,kai->ki", points.weights, model.X[model.tets[points.tet]])
+    return indices(cKDTree(places).query(body.vertices[np.unique(body.triangles)])[1])
 
 
 def _part_of_points(body: Body, points: ContactPoints, model: Model, may_break: bool) -> SurfacePart:
     """Returns the contact points of a body that are no render vertices."""
     is_flat = body.is_sheet or body.is_rigid or may_break  # between the vertices of a face
     further = points.select(slice(len(points) if is_flat else len(np.unique(body.triangles)), None))
+    if body.surface_detail is not None:
+        every = np.arange(len(points), dtype=np.int64)
+        further = points.select(np.setdiff1d(every, _particles_of(body, points, model)))
     places = np.einsum("ka,kai->ki", further.weights, model.X[model.tets[further.tet]])
     return SurfacePart(places, np.zeros((0, 3), np.int32), further.tet, further.weights, further.area)
 

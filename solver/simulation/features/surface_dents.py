@@ -94,7 +94,7 @@ class SurfaceDents(Feature):
         for body, targets in now:
             rows = body.points.start + targets.particle
             tet[rows], weights[rows] = targets.tet + np.int32(body.first_tet), targets.weights
-            length[rows[_is_deepest(body, targets)]] = np.inf
+            length[rows[is_deepest(body, targets)]] = np.inf
         points = points.with_targets(tet, weights, length)
         return points, None if materials is None else _moved_surfaces(model, now, materials)
 
@@ -175,7 +175,7 @@ def _particle_of_vertex(vertices: Floats, particles: Floats) -> Indices:
     return particle[place[len(particles) :]]
 
 
-def _is_deepest(body: DetailBody, targets: ParticleTargets) -> Bools:
+def is_deepest(body: DetailBody, targets: ParticleTargets) -> Bools:
     """Returns which targets are as deep as they may be and yield no more, (q,)."""
     return depths(body, targets) > (1.0 - DEPTH_TOLERANCE) * body.max_depth[targets.particle]
 
@@ -193,6 +193,6 @@ def _moved_surfaces(
         rows = body.vertices.start + targets.particle
         tet[rows], weights[rows] = targets.tet + np.int32(body.first_tet), targets.weights
         nodes[rows], rest[rows] = model.tets[tet[rows]], targets.rest_positions(body)
-        length[rows[_is_deepest(body, targets)]] = np.inf
+        length[rows[is_deepest(body, targets)]] = np.inf
     points = materials.points.with_targets(tet, weights, length)
     return replace(materials, surfaces=surfaces.with_targets(tet, weights, nodes, rest), points=points)
