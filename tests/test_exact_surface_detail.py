@@ -66,6 +66,7 @@ def sunk(run: Run, drawn: Floats) -> Floats:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_stamp_leaves_a_dent_and_intersects_nothing_that_is_drawn(tmp_path: Path) -> None:
     run, found = run_of(tmp_path / "exact", pressed()), []
     run.advance(13, before_step=lambda: found.append(intersections(run)))
@@ -73,10 +74,10 @@ def test_a_stamp_leaves_a_dent_and_intersects_nothing_that_is_drawn(tmp_path: Pa
     assert not any(report.unsettled or report.let_in for report in run.reports)
     gap, held = run.built.exact_contact.options.barrier.gap, sunk(run, run.render["clay"])
     assert DEPTH < held.min() and held.max() < DEPTH + 1.25 * gap  # 1 gap before it was seen: it begins ¼ gap higher
-    run.advance(20)
+    run.advance(11)
     left = sunk(run, run.render["clay"])
     fast = run_of(tmp_path / "fast", pressed("fast"))
-    fast.advance(33)
+    fast.advance(24)
     assert np.abs(left - sunk(fast, fast.render["clay"])).max() < 1.5 * gap
     assert deepest(fast) < deepest(run) < 1.5 * DEPTH  # faces go around the edges of the stamp
 
