@@ -79,7 +79,9 @@ def test_a_stamp_leaves_a_dent_and_intersects_nothing_that_is_drawn(tmp_path: Pa
     fast = run_of(tmp_path / "fast", pressed("fast"))
     fast.advance(24)
     assert np.abs(left - sunk(fast, fast.render["clay"])).max() < 1.5 * gap
-    assert deepest(fast) < deepest(run) < 1.5 * DEPTH  # faces go around the edges of the stamp
+    assert (
+        deepest(fast) < deepest(run) < 1.5 * DEPTH
+    )  # faces go around its edges; within a fifth of Fast's was asked first
 
 
 def test_what_touches_nothing_is_where_fast_contact_has_it(tmp_path: Path) -> None:
@@ -111,7 +113,8 @@ def test_a_fast_hit_leaves_a_dent_and_keeps_momentum(tmp_path: Path) -> None:
     mass = run.built.model.mass
     before = mass @ run.state.v
     assert advance_and_count(run, 11) == 0
-    assert deepest(run) > 2.0e-4 and sum(report.unsettled for report in run.reports) == 0
+    # in the step of the impact the dent is not as deep yet as it gets; 0 before steps told that
+    assert deepest(run) > 2.0e-4 and sum(report.unsettled for report in run.reports) <= 1
     assert np.abs(mass @ run.state.v - before).max() < 1e-9 * np.abs(before).max()
 
 
@@ -171,3 +174,15 @@ def test_bodies_with_seams_have_one_particle_for_all_vertices_at_a_place(tmp_pat
     areas = [bound.mesh.point_area[rows].sum() for bound, rows in zip((whole, seams), own, strict=True)]
     assert areas[0] == pytest.approx(areas[1], rel=1e-9)
     assert SurfaceDetail().particles_per_tet == 4 and len(own[1]) > len(own[0])
+
+
+@pytest.mark.slow
+def test_a_step_in_which_more_would_give_way_is_told_as_unsettled(tmp_path: Path) -> None:
+    made, ends = pressed(), {}
+    for most in (0, 40):
+        run = run_of(tmp_path / str(most), made)
+        surfaces = run.built.exact_contact
+        object.__setattr__(surfaces, "options", replace(surfaces.options, max_yields=most))
+        run.advance(7)
+        ends[most] = sum(report.unsettled for report in run.reports)
+    assert ends[40] == 0 < ends[0]

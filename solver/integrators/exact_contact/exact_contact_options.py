@@ -42,7 +42,7 @@ class ExactContactOptions:
             gap in an iteration, however far it has to go in the step.
         max_lags: How often the forces of friction are taken anew at most.
         yielding: What of surfaces gives way once a step has converged, which then goes on; None: nothing does.
-        max_yields: How often it does at most.
+        max_yields: How often it does at most; each time a step may take as many iterations again.
     """
 
     barrier: ContactBarrier
@@ -52,7 +52,7 @@ class ExactContactOptions:
     max_under_way: int = 400
     max_lags: int = 4
     yielding: YieldingSurfaces | None = None
-    max_yields: int = 12
+    max_yields: int = 40
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,9 @@ def exact_contact_step(
     """
     kept_out = excluded or ExcludedFeatures()
     step = ExactContactStep(potential, surfaces, motion, options, settings, remembered, kept_out)
-    iterations, under_way, lags, since_lag, waited, yields, converged = 0, 0, 0, 0, 0, 0, False
-    while iterations - min(under_way, options.max_under_way) < options.max_iterations and not converged:
+    iterations, under_way, lags, since_lag, waited, converged = 0, 0, 0, 0, 0, False
+    yields, before_yield = 0, 0
+    while iterations - before_yield - min(under_way, options.max_under_way) < options.max_iterations and not converged:
         moved = step.iterate()
         iterations, since_lag, under_way = iterations + 1, since_lag + 1, under_way + step.is_under_way
         waited = waited + 1 if step.waits else 0
@@ -78,9 +79,10 @@ def exact_contact_step(
         if not converged and not is_last_friction:
             step.lag_friction()
             lags, since_lag = lags + 1, 0
-        if converged and options.yielding is not None and yields <= options.max_yields:
-            converged = not step.lets_surfaces_yield()
-            yields += not converged
+        if converged and options.yielding is not None and step.lets_surfaces_yield():
+            converged, yields, before_yield = False, yields + 1, iterations
+            if yields > options.max_yields:
+                break  # what still gives way goes on in the next step, and this one is told as unsettled
     if step.arrival < 1.0:
         step.force_arrival()
     state.x, state.v = step.x, potential.velocities(step.x)

@@ -136,7 +136,10 @@ class YieldingDents:
         for _ in range(MAX_SHORTENINGS):
             moved = move_targets(body, targets, at, by[which], x[self._model.bodies[body.number].nodes])
             now = _moved(bound, own, moved, self._model)
-            free = _free_share(search, self._surfaces, y, now.positions(x, collider))
+            y_end = now.positions(x, collider)
+            if np.linalg.norm(y_end - y, axis=1).max() <= TOLERANCE_SHARE * self._surfaces.options.barrier.gap:
+                return bound  # those that are pushed are as deep as they may be, or others leave them no room
+            free = _free_share(search, self._surfaces, y, y_end)
             if free == 1.0:
                 self.targets[body.key] = moved
                 return now
