@@ -57,6 +57,23 @@ class BrittleMaterial:
 
 
 @dataclass(frozen=True, eq=False)
+class CoarseTets:
+    """The coarse tets that those of a body are parts of: what depends on them depends on no level of refinement.
+
+    Attributes:
+        size: h of the coarse tet of each tet [m], (m,).
+        fullest: The largest filled share around it, (m,).
+        halvings: How often it was halved, (m,).
+        min_fragment_volume: The least volume of a piece of coarse tets [m³].
+    """
+
+    size: Floats
+    fullest: Floats
+    halvings: Indices
+    min_fragment_volume: float
+
+
+@dataclass(frozen=True, eq=False)
 class BrittleBody:
     """A body while it is whole.
 
@@ -70,10 +87,12 @@ class BrittleBody:
         is_breakable: Which tets may part from each other, (m,).
         load_share: Share of its stress that each tet passes on, (m,).
         size: h of its tets: the edge of the cubic cell whose twelve tets are as large [m], (m,).
+        coarse_size: The same of the coarse tets that these are parts of [m], (m,): forces are spread by it.
         volume: Of material in each tet [m³], (m,).
+        coarse_volume: Times how many of it a coarse tet has [m³], (m,): what each counts for in the least piece.
         neighbours: The inner faces.
         is_bonded: Across which faces tets never part, (m, 4).
-        min_fragment_volume: The least volume of a piece [m³].
+        min_fragment_volume: The least `coarse_volume` of a piece [m³].
         is_held: Which tets pins hold, (m,): they follow these, and have no stress.
         guides: Faces across which it is weaker; None: there are none.
         makes_dust: Whether smaller pieces come off, too; they never break again.
@@ -88,7 +107,9 @@ class BrittleBody:
     is_breakable: Bools
     load_share: Floats
     size: Floats
+    coarse_size: Floats
     volume: Floats
+    coarse_volume: Floats
     neighbours: FaceAdjacency
     is_bonded: Bools
     min_fragment_volume: float
@@ -98,7 +119,7 @@ class BrittleBody:
 
     def is_dust(self, tets: Indices) -> bool:
         """Whether a piece of some tets is smaller than pieces that are not dust."""
-        return self.makes_dust and float(self.volume[tets].sum()) < self.min_fragment_volume
+        return self.makes_dust and float(self.coarse_volume[tets].sum()) < self.min_fragment_volume
 
     @property
     def weakest_share(self) -> Floats:
@@ -153,6 +174,7 @@ def brittle_body(
     guides: GuidedFaces | None = None,
     is_held: Bools | None = None,
     moments: MaterialMoments | None = None,
+    coarse: CoarseTets | None = None,
 ) -> BrittleBody:
     """Returns a whole body.
 
@@ -164,6 +186,7 @@ def brittle_body(
         guides: Faces across which it is weaker; None: there are none.
         is_held: Which tets pins hold, (m,); None: none.
         moments: Where in its tets the material is; None: evenly in them.
+        coarse: The coarse tets that its tets are parts of; None: these are coarse.
     """
     count = len(mesh.tets)
     corners = mesh.nodes[mesh.tets]
@@ -172,7 +195,12 @@ def brittle_body(
     neighbours = face_adjacency(mesh.tets, np.ones(count, bool))
     load_share = load_shares(mesh.tets, mesh.fill)
     fullest = mesh.fill / load_share
+    if coarse is not None:  # parts outside of the surface count as the tet that they are of
+        fullest = np.maximum(fullest, coarse.fullest)
+        load_share = floats(mesh.fill / fullest)
     is_thin = fullest < THIN_FILL
+    # of walls thinner than tets, half a cell as full as their fullest tets
+    least = min_fragment_volume(floats(size * np.where(is_thin, np.cbrt(fullest), 1.0)), filled)
     return BrittleBody(
         nodes=mesh.nodes,
         tets=mesh.tets,
@@ -183,12 +211,13 @@ def brittle_body(
         is_breakable=np.ones(count, bool) if is_breakable is None else is_breakable,
         load_share=load_share,
         size=size,
+        coarse_size=size if coarse is None else coarse.size,
         volume=filled,
+        coarse_volume=filled if coarse is None else floats(filled * 2.0**coarse.halvings),
         neighbours=neighbours,
         # where walls are thinner than tets, none is full: what counts is how full it is beside those around
         is_bonded=neighbours.bonded_faces(floats(np.where(is_thin, load_share, mesh.fill)), filled),
-        # of walls thinner than tets, half a cell as full as their fullest tets
-        min_fragment_volume=min_fragment_volume(floats(size * np.where(is_thin, np.cbrt(fullest), 1.0)), filled),
+        min_fragment_volume=least if coarse is None else coarse.min_fragment_volume,
         is_held=np.zeros(count, bool) if is_held is None else is_held,
         guides=guides,
     )

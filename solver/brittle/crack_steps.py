@@ -149,7 +149,7 @@ class _Splitter:
         body = self.stress.cracked.body
         self.is_parted[faces] = True
         across, least = body.neighbours.tet, 0.0 if body.makes_dust else body.min_fragment_volume
-        if not leaves_small_fragment(faces[0], across, self.is_parted, body.volume, least):
+        if not leaves_small_fragment(faces[0], across, self.is_parted, body.coarse_volume, least):
             self.is_done[node] = True
             return True
         self.is_parted[faces] = False

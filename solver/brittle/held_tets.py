@@ -23,7 +23,7 @@ def divide_held_tets(cracked: CrackedMesh) -> CrackedMesh:
     across = np.where((body.neighbours.tet >= 0) & ~cracked.is_parted, body.neighbours.tet, -1)
     part = _nearest_parts(_free_parts(across, body.is_held), across)
     other = np.where(across >= 0, part[np.maximum(across, 0)], part[:, None])
-    is_small = np.bincount(part, body.volume) < body.min_fragment_volume
+    is_small = np.bincount(part, body.coarse_volume) < body.min_fragment_volume
     rigid = ~body.is_breakable
     keeps = is_small[part][:, None] | is_small[other] | body.is_bonded | (rigid[:, None] & rigid[np.maximum(across, 0)])
     is_divided = (other != part[:, None]) & ~keeps

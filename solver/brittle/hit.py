@@ -16,8 +16,8 @@ from .hertz_impact import HertzImpact
 from .inertia_relief import PlacedForces
 from .rigid_mass import RigidMass
 
-PATCH_SIZES = 1.5  # least radius over which a force is spread, in sizes of tets
-SPLINTER_SIZES = 3.0  # a splinter has less material than there is so near to the contact, in sizes of tets
+PATCH_SIZES = 1.5  # least radius over which a force is spread, in sizes of coarse tets
+SPLINTER_SIZES = 3.0  # a splinter has less material than there is so near to the contact, in sizes of coarse tets
 MAX_SPLINTER_SHARE = 0.1  # and less than this share of what it comes off
 # of the mass of a body that pins hold: what nothing moves, such as a collider, hits it as if it were so heavy
 IMMOVABLE_SHARE = 1.0e3
@@ -69,13 +69,13 @@ class Hit:
 
     def reach(self, body: BrittleBody) -> float:
         """Returns the radius over which its force is spread [m]."""
-        return max(PATCH_SIZES * float(body.size[self.tet]), self.radius)
+        return max(PATCH_SIZES * float(body.coarse_size[self.tet]), self.radius)
 
     def splinter_volume(self, body: BrittleBody, tets: Indices) -> float:
         """Returns the volume below which what comes off a piece of these tets, (k,), is a splinter [m³]."""
         volume = body.volume[tets]
         is_near = np.linalg.norm(body.middles[tets] - self.place(body), axis=1) < SPLINTER_SIZES * float(
-            body.size[self.tet]
+            body.coarse_size[self.tet]
         )
         return min(float(volume[is_near].sum()), MAX_SPLINTER_SHARE * float(volume.sum()))
 

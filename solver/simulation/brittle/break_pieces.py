@@ -131,7 +131,7 @@ def _break_piece(
     sides, which_side = other_sides(simulation, touching)
     surface, size = pieces.surfaces[body.number], body.report.tet_size
     pull = float(model.gravity_scale[nodes.start]) * gravity
-    reach = hit_reach(body.body.size[body.tets_of_pieces[piece]])
+    reach = hit_reach(body.body.coarse_size[body.tets_of_pieces[piece]])
     for points in meeting_points(touching, at_rest, which_side, reach):
         others = tuple(sides[point.other].island for point in points)
         # where it met nothing that moves, its pieces begin where it touched that, and not where the step turned it to

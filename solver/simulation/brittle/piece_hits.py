@@ -141,7 +141,7 @@ def hits_on_piece(
     hits = []
     for number, point in enumerate(points):
         other, tet = others[point.other], int(bound.tet[number])
-        size, material = float(body.size[tet]), body.material
+        size, material = float(body.coarse_size[tet]), body.material
         curvatures = own_curvature(at_rest[number]), R.T @ other.curvature_at(point.place, size) @ R
         direction = floats(R.T @ point.direction)
         radii = relative_radii(*curvatures, direction, min(EDGE_SHARE * size, largest), largest)
