@@ -21,7 +21,7 @@ from sinew.solver.scene.rigid_core import Core
 from sinew.solver.scene.scene import Fracture, Meshing, Scene, Settings
 from sinew.solver.scene.tracks import MemoryTracks
 from sinew.solver.scene.validation import check_scene
-from sinew.solver.simulation.brittle import body_in_pieces, break_pieces
+from sinew.solver.simulation.brittle import body_in_pieces, break_pieces, broken_piece
 from sinew.solver.simulation.brittle.motions_after_breaking import largest_share
 from sinew.solver.simulation.simulation import Simulation
 from sinew.solver.simulation.tet_face_separation import pieces_at_limit
@@ -61,7 +61,7 @@ def test_what_rests_is_never_solved_for_stress(monkeypatch: pytest.MonkeyPatch) 
     def never(*_: Any) -> None:
         raise AssertionError("a stress was solved")
 
-    monkeypatch.setattr(break_pieces, "break_into", never)
+    monkeypatch.setattr(broken_piece, "break_into", never)
     box = glass_box((0.2, 0.12, 0.03), (0.0, 0.0, 0.015), np.eye(3))
     simulation = run(Scene((box,), (FLOOR,), Settings(frame_end=20)))
     assert np.abs(simulation.state.v).max() < 1e-3
@@ -133,7 +133,7 @@ def test_energy_never_grows_on_the_ground() -> None:
 @pytest.mark.slow
 def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: pytest.MonkeyPatch) -> None:
     loads: dict[int, float] = {}
-    whole = break_pieces.break_into
+    whole = broken_piece.break_into
     for substeps in (1, 2, 4, 8, 16):
 
         def noted(*given: Any, substeps: int = substeps) -> Any:
@@ -141,7 +141,7 @@ def test_the_load_at_the_first_crack_is_the_same_for_any_substeps(monkeypatch: p
             loads.setdefault(substeps, made.first_crack_share * float(made.peak_forces.max()))
             return made
 
-        monkeypatch.setattr(break_pieces, "break_into", noted)
+        monkeypatch.setattr(broken_piece, "break_into", noted)
         assert piece_count(run(dropped_slab(3.0, substeps, frames=3))) > 1
     assert max(loads.values()) / min(loads.values()) < 1.05, loads
 
@@ -269,14 +269,14 @@ def test_pieces_that_are_left_out_would_not_have_broken() -> None:
 
     def parted(*changes: tuple[Any, str, Any]) -> tuple[Any, int]:
         simulation = Simulation(dropped_slab(3.0, frames=6, fracture=SCRATCHED_GLASS))
-        solved, whole = [0], break_pieces.break_into
+        solved, whole = [0], broken_piece.break_into
 
         def counted(*given: Any) -> Any:
             solved[0] += 1
             return whole(*given)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(break_pieces, "break_into", counted)
+            patch.setattr(broken_piece, "break_into", counted)
             for change in changes:
                 patch.setattr(*change)
             for _ in simulation.run():

@@ -17,7 +17,7 @@ from sinew.solver.mechanics.state import State
 from sinew.solver.runtime.arrays import Floats
 from sinew.solver.scene.contact import Collision
 from sinew.solver.scene.scene import Scene, Settings
-from sinew.solver.simulation.brittle import break_pieces
+from sinew.solver.simulation.brittle import broken_piece
 from sinew.solver.simulation.brittle.scene_in_pieces import apply_pieces
 from sinew.solver.simulation.simulation import Simulation
 
@@ -93,7 +93,7 @@ def test_glass_stays_whole_after_a_fall_of_five_millimetres() -> None:
 
 @pytest.mark.slow
 def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest.MonkeyPatch) -> None:
-    loads, whole = [], break_pieces.break_into
+    loads, whole = [], broken_piece.break_into
 
     def noted(*given: Any) -> Any:
         made = whole(*given)
@@ -101,7 +101,7 @@ def test_the_load_at_the_first_crack_is_that_of_fast_contact(monkeypatch: pytest
             loads.append(made.first_crack_share * float(made.peak_forces.max()))
         return made
 
-    monkeypatch.setattr(break_pieces, "break_into", noted)
+    monkeypatch.setattr(broken_piece, "break_into", noted)
     first = []
     for scene in (
         dropped_slab(1.0, fracture=SCRATCHED_GLASS),

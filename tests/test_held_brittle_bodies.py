@@ -28,7 +28,7 @@ from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.runtime.arrays import Bools, Floats
 from sinew.solver.scene.scene import Scene, Settings
 from sinew.solver.scene.tracks import MemoryTracks
-from sinew.solver.simulation.brittle import break_pieces
+from sinew.solver.simulation.brittle import broken_piece
 from sinew.solver.simulation.brittle.piece_pins import nearest_rotation_of
 from sinew.solver.simulation.simulation import Simulation
 
@@ -181,14 +181,14 @@ def test_a_held_pane_stays_where_it_is_until_it_breaks_and_what_holds_it_takes_t
         assert np.array_equal(simulation.state.x[:4], simulation.built.model.X[:4])
         before = simulation.built.model.mass @ simulation.state.v
         made: list[Breakage] = []
-        whole = break_pieces.break_into
+        whole = broken_piece.break_into
 
         def noted(*given: Any, made: list[Breakage] = made, whole: Any = whole) -> Breakage:
             made.append(whole(*given))
             return made[-1]
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(break_pieces, "break_into", noted)
+            patch.setattr(broken_piece, "break_into", noted)
             simulation.step()
     body, state, mass = pieces_of(simulation), simulation.state, simulation.built.model.mass
     after = mass @ state.v
@@ -211,7 +211,7 @@ def test_a_held_pane_stays_where_it_is_until_it_breaks_and_what_holds_it_takes_t
 @pytest.mark.slow
 def test_the_load_at_the_first_crack_of_a_held_pane_is_the_same_for_any_substeps(monkeypatch: Any) -> None:
     loads: dict[int, float] = {}
-    whole = break_pieces.break_into
+    whole = broken_piece.break_into
     for substeps in (1, 2, 4, 8, 16):
 
         def noted(*given: Any, substeps: int = substeps) -> Any:
@@ -219,7 +219,7 @@ def test_the_load_at_the_first_crack_of_a_held_pane_is_the_same_for_any_substeps
             loads.setdefault(substeps, made.first_crack_share * float(made.peak_forces.max()))
             return made
 
-        monkeypatch.setattr(break_pieces, "break_into", noted)
+        monkeypatch.setattr(broken_piece, "break_into", noted)
         simulation = Simulation(hit_pane(1.0, substeps=substeps))  # which breaks nothing, and is told all the same
         simulation.start()
         while substeps not in loads:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..mesh.geometry.triangle_surface import Surface
 from ..mesh.node_splitting.guided_faces import GuidedFaces, no_guided_faces
 from ..mesh.tet_bisection import TetForest
-from ..mesh.tet_mesh import MeshReport, TetMesh
-from ..mesh.tetrahedralize.material_moments import MaterialMoments
+from ..mesh.tet_mesh import BisectedTets, MeshReport, TetMesh
+from ..mesh.tetrahedralize.material_moments import MaterialMoments, material_moments
 from ..runtime.arrays import Bools, Floats, Indices, floats, indices
 from .brittle_body import BrittleBody, CoarseTets, brittle_body
 from .cracked_mesh import CrackedMesh
@@ -44,8 +45,14 @@ class BisectedBody:
 
     @property
     def finest(self) -> BrittleBody:
-        """Returns the body with all the smallest tets."""
+        """The body with all the smallest tets."""
         return self.of_leaves(self.forest.fine)
+
+    @property
+    def released(self) -> BisectedBody:
+        """It where its pins hold nothing."""
+        coarse = replace(self.coarse, is_held=np.zeros(len(self.coarse.tets), bool))
+        return replace(self, coarse=coarse)
 
     def of_leaves(self, leaves: Indices) -> BrittleBody:
         """Returns the body, or the part of it, that some leaves make up, (l,), in their order."""
@@ -53,9 +60,7 @@ class BisectedBody:
         used, local = np.unique(forest.tets[leaves], return_inverse=True)
         mesh = TetMesh(forest.nodes[used], indices(local.reshape(-1, 4), -1, 4), self.fill[leaves], NO_REPORT)
         fullest = floats(coarse.fill / coarse.load_share)
-        parts = CoarseTets(
-            coarse.size[root], fullest[root], forest.generation[leaves], coarse.min_fragment_volume
-        )
+        parts = CoarseTets(coarse.size[root], fullest[root], forest.generation[leaves], coarse.min_fragment_volume)
         made = brittle_body(
             mesh,
             coarse.material,
@@ -150,3 +155,23 @@ class LeafPart:
         is_outer = own_face >= 0
         out[tet[is_outer], face[is_outer]] |= cracked.is_parted[own[is_outer], own_face[is_outer]]
         return out
+
+
+def bisected_body(
+    bisected: BisectedTets, fill: Floats, coarse: BrittleBody, surface: Surface, guides: GuidedFaces | None
+) -> BisectedBody:
+    """Returns a body of bisected tets.
+
+    Args:
+        bisected: They.
+        fill: Which share of the smallest is material, (m,).
+        coarse: The body of the coarse ones.
+        surface: Of the body.
+        guides: Of the smallest tets; None: there are none.
+    """
+    forest, fill_of_all = bisected.forest, bisected.fill_of_all(fill)
+    moments = None
+    if coarse.is_thin.any():
+        of_walls = floats(np.where(coarse.is_thin[forest.root], fill_of_all, 1.0))
+        moments = material_moments(forest.nodes, forest.tets, of_walls, surface)
+    return BisectedBody(forest, fill_of_all, moments, coarse, guides)

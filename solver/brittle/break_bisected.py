@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..mesh.embedding import barycentric_weights
-from ..runtime.arrays import Bools, Floats, Indices, floats, indices
+from ..runtime.arrays import Bools, Indices, floats, indices
 from .bisected_body import BisectedBody, LeafPart
 from .break_body import TOLERANCE, Breakage, Piece
 from .brittle_body import BrittleBody
@@ -61,8 +61,8 @@ def break_bisected(
         is_fine = _is_concentrated(stress, part.cracked.body, _hits_on(part, alone.body, hits))
         part = whole.part(alone, tets, is_fine[part.leaf])
         on_solve(0, 1)
-        finer, _ = _stress_at_peak(part, _hits_on(part, alone.body, hits))
-        part = _as_strong(part, _largest_begin(finer) / _largest_begin(stress))
+        finer, finer_peak = _stress_at_peak(part, _hits_on(part, alone.body, hits))
+        part = _as_strong(part, _largest_begin(finer, finer_peak) / _largest_begin(stress, peak))
     body, start = part.cracked.body, piece_mass(alone, indices(np.arange(len(tets), dtype=np.int32)))
     mass = piece_mass(part.cracked, indices(np.arange(len(body.tets), dtype=np.int32)))
     begin = _same_momenta(start, motion, mass)
@@ -101,10 +101,10 @@ def _is_concentrated(stress: PieceStress, body: BrittleBody, hits: Sequence[Hit]
     return np.asarray(chosen)
 
 
-def _largest_begin(stress: PieceStress) -> float:
-    """Returns the largest stress over strength without its gain where no crack ends; 1 where none pulls."""
+def _largest_begin(stress: PieceStress, peak: float) -> float:
+    """Returns the largest stress over strength at the peak where no crack ends; 1 where none pulls."""
     largest = float(np.where(stress.is_tip.any(axis=1), 0.0, stress.overload).max(initial=0.0))
-    return largest * stress.strength_gain if largest > 0.0 else 1.0
+    return peak * largest if peak * largest > 0.0 else 1.0
 
 
 def _as_strong(part: LeafPart, factor: float) -> LeafPart:
@@ -132,9 +132,4 @@ def _same_momenta(one: RigidMass, motion: RigidMotion, other: RigidMass) -> Rigi
     if one.is_held or other.is_held:
         return RigidMotion(one.velocity_at(motion, other.centre), motion.angular_velocity)
     momentum, angular = one.momenta(motion, other.centre)
-    return RigidMotion(momentum / other.mass, _turn(other, angular))
-
-
-def _turn(mass: RigidMass, angular: Floats) -> Floats:
-    """Returns I⁻¹ L [1/s], (3,)."""
-    return floats(np.linalg.solve(mass.inertia, angular))
+    return RigidMotion(momentum / other.mass, floats(np.linalg.solve(other.inertia, angular)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mechanics.elastic_moduli import lame_moduli
-from ..mesh.node_splitting.face_adjacency import MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
+from ..mesh.node_splitting.face_adjacency import MIN_FILL, MIN_LOAD_SHARE, FaceAdjacency, face_adjacency, load_shares
 from ..mesh.node_splitting.guided_faces import GuidedFaces
 from ..mesh.node_splitting.minimum_fragment import min_fragment_volume
 from ..mesh.tet_mesh import TetMesh
@@ -159,6 +159,11 @@ class BrittleBody:
     def is_thin(self) -> Bools:
         """Which tets have walls in them that are thinner than they are: even the fullest around is not full, (m,)."""
         return np.asarray(self.fill / self.load_share < THIN_FILL)
+
+    @functools.cached_property
+    def is_almost_empty(self) -> Bools:
+        """Which parts of coarse tets have next to nothing in them, (m,): they pass on what presses on them."""
+        return np.asarray((self.size < self.coarse_size) & (self.load_share < MIN_FILL))
 
     @functools.cached_property
     def is_stress_checked(self) -> Bools:

@@ -60,8 +60,9 @@ class Hit:
         """Returns where it presses on a piece of these tets, (k,), within so many times its radius."""
         body = cracked.body
         radius = widened * self.reach(body)
-        tets = tets[body.may_be_within(tets, self.place(body), radius)]
-        is_free = body.neighbours.tet[tets] < 0
+        tets = tets[body.may_be_within(tets, self.place(body), radius) & ~body.is_almost_empty[tets]]
+        across = body.neighbours.tet[tets]
+        is_free = (across < 0) | body.is_almost_empty[across]
         if self.is_on_cracks:
             is_free |= cracked.is_parted[tets]
         row, face = np.nonzero(is_free)

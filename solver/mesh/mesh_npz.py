@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..runtime.arrays import Floats, Indices
 from ..runtime.checksums import digest
 from ..runtime.npz_reader import stored_floats, stored_indices
 from ..scene.scene import Body
 from ..scene.serialisation.typed_json import from_tree
+from ..scene.settings.fracture_settings import MAX_FINENESS
 from .embedding import Binding
 from .t_junctions import TJunctions, no_t_junctions
+from .tet_bisection import bisected_tets
 from .tet_levels import TetLevels
-from .tet_mesh import MeshReport, TetMesh
+from .tet_mesh import BisectedTets, MeshReport, TetMesh
 
 MAX_LATTICE_POINTS = 2**20  # along each axis
 MAX_BINDING_WEIGHT = 1.0e9  # of a vertex so far outside its tet that float32 has no digits left
@@ -33,7 +36,8 @@ def topology_digest(body: Body) -> str:
 def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
     """Returns `nodes`, `tets`, `fill`, `joined_tets`, `binding_tet`, `binding_weights`, `topology_digest` and
     `report`, and where there are T-junctions a field "junction_NAME" for each of theirs, where tets change their sizes
-    a field "levels_NAME" for each of those of `TetLevels`.
+    a field "levels_NAME" for each of those of `TetLevels`, where tets are bisected `coarse_tets`, `coarse_fill` and
+    `bisected_levels`.
     """
     report = dataclasses.asdict(mesh.report)
     del report["joined_tets"], report["seconds"]  # an array, and a clock time, which would change the bytes
@@ -50,6 +54,7 @@ def to_arrays(body: Body, mesh: TetMesh, binding: Binding) -> dict[str, Any]:
         "report": np.array(json.dumps(report)),
         **(_junctions_to_arrays(mesh.junctions) if len(mesh.junctions) else {}),
         **(_levels_to_arrays(mesh.levels) if mesh.levels is not None else {}),
+        **(_bisected_to_arrays(mesh.bisected) if mesh.bisected is not None else {}),
     }
 
 
@@ -95,6 +100,27 @@ def _levels_from_arrays(arrays: Mapping[str, npt.NDArray]) -> TetLevels:
     return TetLevels(origin, spacing, (sides[0], sides[1], sides[2]), corners, tuple(start), parent, fill, at_start)
 
 
+def _bisected_to_arrays(bisected: BisectedTets) -> dict[str, npt.NDArray]:
+    forest = bisected.forest
+    return {
+        "coarse_tets": forest.tets[: forest.root_count],
+        "coarse_fill": bisected.coarse_fill,
+        "bisected_levels": np.array(forest.levels),
+    }
+
+
+def _bisected_from_arrays(arrays: Mapping[str, npt.NDArray], nodes: Floats, tets: Indices) -> BisectedTets:
+    coarse = stored_indices(arrays, "coarse_tets", len(nodes), -1, 4)
+    fill = stored_floats(arrays, "coarse_fill", len(coarse))
+    levels = int(np.asarray(arrays["bisected_levels"]).reshape(()))
+    if not 0 < levels <= MAX_FINENESS:
+        raise ValueError(f"bisected_levels is {levels}")
+    forest = bisected_tets(nodes[: int(coarse.max(initial=-1)) + 1], coarse, levels)
+    if not (np.array_equal(forest.fine_tets, tets) and np.array_equal(forest.nodes, nodes)):
+        raise ValueError(f"tets were not bisected {levels} times out of coarse_tets")
+    return BisectedTets(forest, fill)
+
+
 def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     """Returns the mesh and the binding that `to_arrays` took apart.
 
@@ -116,7 +142,8 @@ def from_arrays(arrays: Mapping[str, npt.NDArray]) -> tuple[TetMesh, Binding]:
     has_junctions = "junction_nodes" in arrays
     junctions = _junctions_from_arrays(arrays, len(nodes)) if has_junctions else no_t_junctions()
     levels = _levels_from_arrays(arrays) if "levels_corners" in arrays else None
-    return TetMesh(nodes, tets, fill, report, junctions, levels=levels), binding
+    bisected = _bisected_from_arrays(arrays, nodes, tets) if "coarse_tets" in arrays else None
+    return TetMesh(nodes, tets, fill, report, junctions, levels=levels, bisected=bisected), binding
 
 
 def matches_body(arrays: Mapping[str, npt.NDArray], body: Body) -> bool:

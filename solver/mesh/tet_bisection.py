@@ -135,7 +135,10 @@ def bisected_tets(nodes: Floats, roots: Indices, levels: int) -> TetForest:
         edge, key = _longest_edges(nodes, tets[halved])
         new = np.setdiff1d(key, keys)
         ends = np.stack([new >> 32, new & 0xFFFFFFFF], axis=1)
-        keys, middles = np.concatenate([keys, new]), np.concatenate([middles, len(nodes) + np.arange(len(new))])
+        keys, middles = (
+            np.concatenate([keys, new]),
+            np.concatenate([middles, len(nodes) + np.arange(len(new), dtype=np.int64)]),
+        )
         nodes = floats(np.concatenate([nodes, nodes[ends].mean(axis=1)]))
         order = np.argsort(keys)
         keys, middles = keys[order], middles[order]

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..runtime.arrays import Floats, Indices
+from ..runtime.arrays import Bools, Floats, Indices, floats
 from .t_junctions import TJunctions, no_t_junctions
+from .tet_bisection import TetForest
 from .tet_levels import TetLevels
 
 
@@ -96,6 +97,33 @@ class SheetTriangles:
     strand_tet: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
+@dataclass(frozen=True, eq=False)
+class BisectedTets:
+    """How tets came out of coarse ones by bisection, all as often.
+
+    Attributes:
+        forest: All tets on the way, of which the smallest are those of the mesh.
+        coarse_fill: Filled fraction of the coarse tets, (M,).
+    """
+
+    forest: TetForest
+    coarse_fill: Floats
+
+    def held_coarse(self, is_held: Bools) -> Bools:
+        """Returns which coarse tets have one of some of the smallest, (m,), in them, (M,)."""
+        return np.asarray(self.forest.count_in(is_held)[: self.forest.root_count] > 0)
+
+    def fill_of_all(self, fill: Floats) -> Floats:
+        """Returns the filled fractions of all tets of the forest, (c,), for those of the smallest, (m,)."""
+        forest = self.forest
+        material = np.concatenate([[0.0], np.cumsum(fill * forest.volume[forest.fine], dtype=np.float64)])
+        first, end = forest.fine_range.T
+        found = np.clip((material[end] - material[first]) / forest.volume, 0.0, 1.0)
+        found[forest.count_in(fill < 1.0) == 0] = 1.0
+        found[forest.fine], found[: forest.root_count] = fill, self.coarse_fill
+        return floats(found)
+
+
 @dataclass(frozen=True)
 class TetMesh:
     """Tets that fill a surface.
@@ -108,6 +136,7 @@ class TetMesh:
         junctions: Its T-junctions, or all vertices of a sheet that points carry.
         sheet: The triangles of a sheet, whose tets are hinges without volume; None: it is a solid.
         levels: All tets that the body can have, of which these are the smallest; None: it has just these.
+        bisected: How they came out of coarse ones; None: they did not.
     """
 
     nodes: Floats
@@ -117,3 +146,13 @@ class TetMesh:
     junctions: TJunctions = field(default_factory=no_t_junctions)
     sheet: SheetTriangles | None = None
     levels: TetLevels | None = None
+    bisected: BisectedTets | None = None
+
+    @property
+    def coarse(self) -> TetMesh:
+        """The tets that these came out of by bisection, or these."""
+        if self.bisected is None:
+            return self
+        forest, count = self.bisected.forest, self.bisected.forest.root_count
+        tets = forest.tets[:count]
+        return TetMesh(forest.nodes[: int(tets.max(initial=-1)) + 1], tets, self.bisected.coarse_fill, self.report)

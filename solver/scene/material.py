@@ -14,6 +14,7 @@ from .serialisation.schema_constraints import OneOf, RowsOf, points, shape, shap
 from .settings.fracture_settings import (
     BREAKING_STRESS,
     CRACK_ADVANCES,
+    FINENESS,
     GUIDE_STRENGTH,
     MAKES_DUST,
     MOST_PIECES,
@@ -159,6 +160,7 @@ class Fracture:
         guide_strength: Strength along the guides over that of the body.
         wanted_pieces: About how many pieces a brittle body breaks into, without dust; 0: what comes of the material.
         makes_dust: Whether splinters below half a cell come off a brittle body, which are shown as particles.
+        fineness: How often tets of a brittle body are refined where cracks begin.
     """
 
     breaking_stress: Annotated[float, BREAKING_STRESS.limits] = BREAKING_STRESS.default
@@ -174,6 +176,7 @@ class Fracture:
     guide_strength: Annotated[float, GUIDE_STRENGTH.limits] = GUIDE_STRENGTH.default
     makes_dust: bool = MAKES_DUST.default
     wanted_pieces: Annotated[int, WANTED_PIECES.limits] = WANTED_PIECES.default
+    fineness: Annotated[int, FINENESS.limits] = FINENESS.default
 
 
 @dataclass(frozen=True)

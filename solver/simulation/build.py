@@ -28,6 +28,7 @@ from ..mesh.sheet_points import carry_by_points
 from ..mesh.sheet_t_junctions import close_t_junctions
 from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.tetrahedralize.bisected_fill import bisect_mesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
 from ..mesh.tetrahedralize.nested_refinement import refine
 from ..mesh.tetrahedralize.user_tets import user_tets
@@ -259,7 +260,9 @@ def _fill_body(body: Body, surface: Surface) -> TetMesh:
             return carry_by_points(mesh, body.sheet.point_spacing, body.name)
         return close_t_junctions(mesh) if body.sheet.closes_t_junctions else mesh
     if body.fracture is not None:
-        return separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
+        mesh = separate_hinges(_fill_breakable(body, surface, body.fracture.seed))
+        is_bisected = is_brittle(body) and body.fracture.fineness > 0
+        return bisect_mesh(mesh, surface, body.fracture.fineness) if is_bisected else mesh
     if body.meshing.method == "given":
         return user_tets(body.tet_nodes, body.tets, surface, body.name)
     asked = meshing_with_pin_borders(body) if is_adaptive(body) else body.meshing

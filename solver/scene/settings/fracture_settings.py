@@ -23,6 +23,7 @@ from .setting import (
 MAX_SEED = 2**31 - 1
 MAX_CRACK_ADVANCES = 100
 NEW_BODY_CRACK_ADVANCES = 8
+MAX_FINENESS = 2
 IS_BREAKABLE = When("use_fracture", (True,))
 # sheets tear along the edges of their faces, which guides do not know
 MAY_BE_GUIDED = (IS_BREAKABLE, When("method", ("SMOOTH", "ROBUST", "ADAPTIVE", "GIVEN")))
@@ -168,6 +169,18 @@ MAKES_DUST = switch(
     otherwise=FIELD_DEFAULT,
     since="0.3",
 )
+FINENESS = integer(
+    "fineness",
+    "Fineness",
+    "Cracks begin in smaller tets, so that splinters come off where the body is hit. Each level halves their edges and "
+    "takes several times as long. 0: pieces are cut along the tets of the body",
+    0,
+    closed_range(0, MAX_FINENESS, "Fineness"),
+    when=(IS_BREAKABLE, When("motion", ("BRITTLE",))),
+    field="Fracture.fineness",
+    otherwise=FIELD_DEFAULT,
+    since="0.3",
+)
 MOST_SPLITS = integer(
     "most_splits",
     "Max Splits Per Step",
@@ -205,6 +218,7 @@ FRACTURE_SETTINGS = (
     GUIDE_STRENGTH,
     WANTED_PIECES,
     MAKES_DUST,
+    FINENESS,
     MOST_SPLITS,
     MOST_PIECES,
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...brittle.bisected_body import BisectedBody
 from ...brittle.brittle_body import BrittleBody
 from ...brittle.cracked_mesh import CrackedMesh
 from ...brittle.hertz_contact import hertz_stiffness, reduced_modulus
@@ -33,6 +34,7 @@ class BodyInPieces:
         key, name: As in the scene.
         report: Of its tets.
         cracked: The body while it was whole, and its cracks: those within pieces, too.
+        bisected: Its tets and those that they are halves of; None: they are coarse.
     """
 
     number: int
@@ -40,6 +42,7 @@ class BodyInPieces:
     name: str
     report: MeshReport
     cracked: CrackedMesh
+    bisected: BisectedBody | None = None
 
     @property
     def body(self) -> BrittleBody:
@@ -55,7 +58,8 @@ class BodyInPieces:
     def released(self) -> BodyInPieces:
         """It where its pins hold nothing."""
         free = replace(self.body, is_held=np.zeros(len(self.body.tets), bool))
-        return replace(self, cracked=CrackedMesh(free, self.cracked.is_parted))
+        bisected = self.bisected and self.bisected.released
+        return replace(self, cracked=CrackedMesh(free, self.cracked.is_parted), bisected=bisected)
 
     @functools.cached_property
     def is_apart(self) -> Bools:

@@ -16,7 +16,7 @@ from ...brittle.crack_progress import CrackProgress
 from ...brittle.hertz_impact import HertzImpact
 from ...brittle.rigid_mass import RigidMotion
 from ...brittle.static_fatigue import rigid_strength_gain
-from ...brittle.wanted_pieces import break_into, count_without_dust
+from ...brittle.wanted_pieces import count_without_dust
 from ...mechanics.state import State
 from ...runtime.arrays import Bools, Floats
 from ...runtime.errors import SolveFailed
@@ -24,7 +24,7 @@ from ..assembled_scene import AssembledScene
 from ..simulated_scene import SimulatedScene
 from ..solve_progress import OnProgress
 from .body_in_pieces import BodyInPieces
-from .broken_piece import BrokenPiece, piece_alone
+from .broken_piece import BrokenPiece, break_piece, piece_alone
 from .contact_partners import other_sides
 from .island_motion import IslandMotion, island_motion, moved_freely, rest_pose
 from .motions_after_breaking import BrokenStep, find_motions, set_motions
@@ -151,7 +151,7 @@ def _break_piece(
         begin = moves.motion if is_held else _motion_at_hit(moves, touching, pull, dt)
         motion = RigidMotion(R.T @ begin.velocity, R.T @ begin.angular_velocity)
         tell = partial(_tell, step.on_progress, body.name)
-        breakage = break_into(alone.body, hits, motion, alone, wanted, tell)
+        breakage = break_piece(body, piece, hits, motion, alone, wanted, tell)
         if breakage.largest_residual > MAX_RESIDUAL:
             residual = f"{breakage.largest_residual:.1e}"
             raise SolveFailed("brittle-stress-not-found", name=body.name, time=state.time, residual=residual)

@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...brittle.break_bisected import break_bisected
 from ...brittle.break_body import Breakage
 from ...brittle.brittle_body import BrittleBody
+from ...brittle.crack_progress import OnStressSolve
 from ...brittle.cracked_mesh import CrackedMesh
+from ...brittle.hit import Hit
+from ...brittle.rigid_mass import RigidMotion
+from ...brittle.wanted_pieces import break_into
 from ...mesh.node_splitting.face_adjacency import face_adjacency
 from ...runtime.arrays import Floats, indices
 from .body_in_pieces import BodyInPieces
@@ -42,6 +48,22 @@ class BrokenPiece:
         R, t = self.pose
         given = self.breakage.impulses @ R.T
         return given, self.breakage.impulse_moments @ R.T + np.cross(t, given)
+
+
+def break_piece(
+    body: BodyInPieces,
+    piece: int,
+    hits: Sequence[Hit],
+    motion: RigidMotion,
+    alone: CrackedMesh,
+    wanted: int,
+    on_solve: OnStressSolve = lambda solves, pieces: None,
+) -> Breakage:
+    """Returns what becomes of a piece, `alone`, under hits, as about so many pieces as wanted, 0: any number."""
+    if body.bisected is None:
+        return break_into(alone.body, hits, motion, alone, wanted, on_solve)
+    own = alone, body.tets_of_pieces[piece]
+    return break_bisected(body.bisected, own, hits, motion, wanted, on_solve)
 
 
 def piece_alone(body: BodyInPieces, piece: int) -> CrackedMesh:

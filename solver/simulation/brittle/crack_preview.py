@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...brittle.crack_progress import CrackProgress
 from ...brittle.rigid_mass import RigidMotion
-from ...brittle.wanted_pieces import break_into, count_without_dust
+from ...brittle.wanted_pieces import count_without_dust
 from ...mesh.boundary_faces import boundary_faces
 from ...mesh.geometry.closest_point import closest_points
 from ...mesh.geometry.orient_outward import orient_outward
@@ -25,7 +25,7 @@ from ...scene.brittle_validation import is_brittle
 from ...scene.scene import Body, Scene
 from ..simulation import Simulation
 from .break_pieces import MAX_RESIDUAL
-from .broken_piece import piece_alone
+from .broken_piece import break_piece, piece_alone
 from .contact_partners import OtherSide
 from .piece_hits import MeetingPoint, hits_on_piece, stopped_masses
 
@@ -98,7 +98,7 @@ def preview_cracks(
     def tell(stress_solves: int, count: int) -> None:
         on_progress(CrackProgress(body.name, stress_solves, count))
 
-    found = break_into(alone.body, hits, still, alone, body.fracture.wanted_pieces, tell)
+    found = break_piece(whole, 0, hits, still, alone, body.fracture.wanted_pieces, tell)
     if found.largest_residual > MAX_RESIDUAL:
         residual = f"{found.largest_residual:.1e}"
         raise SolveFailed("brittle-stress-not-found", name=body.name, time=0.0, residual=residual)

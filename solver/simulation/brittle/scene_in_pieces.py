@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...brittle.bisected_body import bisected_body
 from ...brittle.brittle_body import BrittleMaterial, brittle_body
 from ...brittle.cracked_mesh import CrackedMesh, whole_mesh
 from ...constraints.rigid_core import whole_core
@@ -144,10 +145,22 @@ def start_whole(fine: AssembledScene) -> AssembledScene:
         guides = fracture.guides and fracture.guides.of_tets(np.arange(own.start, own.stop, dtype=np.int32))
         is_held = held_tets(asked, inputs.bindings[breakable.number], len(mesh.tets))
         shares, breakable_tets = fracture.strength_share[own], fracture.is_breakable[own]
-        moments = material_moments(mesh.nodes, mesh.tets, mesh.fill, inputs.surfaces[breakable.number])
-        made = brittle_body(mesh, material, shares, breakable_tets, guides, is_held, moments)
+        surface, bisected = inputs.surfaces[breakable.number], mesh.bisected
+        if bisected is not None:
+            first, is_held = bisected.forest.fine_range[: bisected.forest.root_count, 0], bisected.held_coarse(is_held)
+            shares, breakable_tets = shares[first], breakable_tets[first]
+        coarse = mesh.coarse
+        moments = material_moments(coarse.nodes, coarse.tets, coarse.fill, surface)
+        made = brittle_body(
+            coarse, material, shares, breakable_tets, guides if bisected is None else None, is_held, moments
+        )
         made = replace(made, makes_dust=asked.fracture is not None and asked.fracture.makes_dust)
-        bodies.append(BodyInPieces(breakable.number, breakable.key, breakable.name, mesh.report, whole_mesh(made)))
+        halves = None
+        if bisected is not None:
+            halves = bisected_body(bisected, mesh.fill, made, surface, guides)
+            made = halves.finest
+        own_name = breakable.number, breakable.key, breakable.name
+        bodies.append(BodyInPieces(*own_name, mesh.report, whole_mesh(made), halves))
     surfaces = tuple(HitSurface(surface) for surface in inputs.surfaces)
     return scene_in_pieces(PiecesOfScene(fine, tuple(bodies), surfaces, _collider_surfaces(fine, inputs.scene)))
 

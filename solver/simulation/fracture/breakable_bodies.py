@@ -284,7 +284,13 @@ def _strengths(body: Body, mesh: TetMesh) -> tuple[Floats, Bools]:
     """Returns the strength of a body's tets over its breaking stress, (m,), and which of them may break, (m,)."""
     fracture = body.fracture
     assert fracture is not None
-    return _scattered_strengths(body, *extrapolate_to_tets(body, mesh, fracture.strength_paint, fracture.unbreakable))
+    coarse = mesh.coarse  # bisected tets are as strong as the one that they are parts of
+    paints = extrapolate_to_tets(body, coarse, fracture.strength_paint, fracture.unbreakable)
+    share, is_breakable = _scattered_strengths(body, *paints)
+    if mesh.bisected is None:
+        return share, is_breakable
+    root = mesh.bisected.forest.root_of_fine
+    return share[root], is_breakable[root]
 
 
 def _scattered_strengths(body: Body, paint: Floats, unbreakable: Floats) -> tuple[Floats, Bools]:
