@@ -47,7 +47,9 @@ def test_panels_of_a_brittle_body_are_those_that_it_has_a_use_for() -> None:
     cube = glass_cube(0.1, 0.5)
     shown = _shown_panels(bpy.context)
     assert {"fracture", "tets", "material"} <= shown
-    assert not {"plasticity", "heat", "core", "pressure", "surface_detail", "stretch_limit"} & shown
+    assert not {"plasticity", "heat", "core", "pressure", "surface_detail", "stretch_limit", "goal"} & shown
+    cube.sinew.use_goal = True
+    assert "goal" in _shown_panels(bpy.context), "what is refused can be switched off"
     assert not roles.is_flesh(cube) and not roles.is_rigid(cube)
 
 

@@ -85,7 +85,7 @@ def _refused_panels(obj: bpy.types.Object) -> tuple[str, ...]:
     if is_sheet(obj):
         return REFUSED_BY_SHEETS
     if is_brittle(obj):
-        return tuple(name for name in REFUSED_BY_RIGID_BODIES if name != "fracture")
+        return (*(name for name in REFUSED_BY_RIGID_BODIES if name != "fracture"), "goal")
     return REFUSED_BY_RIGID_BODIES if is_rigid(obj) else ()
 
 
