@@ -80,7 +80,9 @@ def test_bisected_tets_hold_as_much_as_the_coarse_ones_and_are_stored(slab: TetM
     assert again.bisected is not None and np.array_equal(again.bisected.forest.fine, forest.fine)
     assert np.array_equal(again.coarse.fill, slab.fill) and np.array_equal(again.coarse.tets, slab.tets)
     with pytest.raises(ValueError, match="not bisected"):
-        from_arrays(arrays | {"bisected_levels": np.array(2)})
+        from_arrays(arrays | {"coarse_tets": arrays["coarse_tets"][::-1]})
+    with pytest.raises(ValueError, match="bisected_levels is 9"):
+        from_arrays(arrays | {"bisected_levels": np.array(9)})
 
 
 def _pane(cells: int, levels: int) -> tuple[BisectedBody, Hit, CrackedMesh]:
