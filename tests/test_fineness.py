@@ -13,7 +13,7 @@ import sinew
 from fixtures.brittle_bodies import ball_on, brittle, covered, pane_tets, surface_of_tets
 from fixtures.brittle_scenes import SCRATCHED_GLASS, dropped_slab
 from sinew.solver.brittle.bisected_body import BisectedBody
-from sinew.solver.brittle.break_bisected import break_bisected
+from sinew.solver.brittle.break_bisected_body import break_bisected
 from sinew.solver.brittle.break_body import break_body
 from sinew.solver.brittle.cracked_mesh import CrackedMesh, whole_mesh
 from sinew.solver.brittle.hit import Hit
@@ -23,7 +23,7 @@ from sinew.solver.mesh.node_splitting.face_adjacency import FACE_CORNERS, face_a
 from sinew.solver.mesh.shapes import box_tets
 from sinew.solver.mesh.tet_bisection import TetForest, bisected_tets
 from sinew.solver.mesh.tet_mesh import TetMesh
-from sinew.solver.mesh.tetrahedralize.bisected_fill import bisect_mesh
+from sinew.solver.mesh.tetrahedralize.bisect_mesh import bisect_mesh
 from sinew.solver.runtime.arrays import Floats, Indices
 from sinew.solver.runtime.threads.thread_count import using_threads
 from sinew.solver.scene.scene import Meshing, Scene

@@ -28,7 +28,7 @@ from ..mesh.sheet_points import carry_by_points
 from ..mesh.sheet_t_junctions import close_t_junctions
 from ..mesh.strand_mesh import strand_faces
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.tetrahedralize.bisected_fill import bisect_mesh
+from ..mesh.tetrahedralize.bisect_mesh import bisect_mesh
 from ..mesh.tetrahedralize.estimate import check_refined_estimate
 from ..mesh.tetrahedralize.nested_refinement import refine
 from ..mesh.tetrahedralize.user_tets import user_tets

@@ -25,8 +25,6 @@ MAX_MEMBER_SPEED = 0.05  # of a single body; what is faster moves by itself
 # force over weight up to which what pushes a body need not wake it, and the same of pieces of broken bodies: half of
 # what friction of 0.5 bears, since in their heaps some splinter always rocks or rolls
 MAX_UNFELT_FORCE, MAX_UNFELT_FORCE_ON_PIECE = 1.0e-6, 0.25
-
-
 # mass that has been at rest for long, over that of a group, from which the group sleeps: in heaps some splinter has
 # always moved a moment ago
 MIN_QUIET_MASS_RATIO = 0.95

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...brittle.break_bisected import break_bisected
+from ...brittle.break_bisected_body import break_bisected
 from ...brittle.break_body import Breakage
 from ...brittle.brittle_body import BrittleBody
 from ...brittle.crack_progress import OnStressSolve
