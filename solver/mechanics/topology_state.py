@@ -16,7 +16,18 @@ import numpy.typing as npt
 from ..runtime.arrays import Indices
 from ..runtime.npz_reader import stored_indices
 from .state import TET_FIELDS, State
-from .state_fields import ASLEEP_INPUT_FIELD, ASLEEP_PREFIX, CONTACT_PREFIX, ORIGIN_FIELD, TETS_FIELD
+from .state_fields import (
+    ASLEEP_INPUT_FIELD,
+    ASLEEP_PREFIX,
+    CONTACT_PREFIX,
+    EXACT_EXCLUDED_EDGES_FIELD,
+    EXACT_EXCLUDED_POINTS_FIELD,
+    EXACT_PAIR_FIELD,
+    EXACT_PREFIX,
+    EXACT_SHEAR_FIELD,
+    ORIGIN_FIELD,
+    TETS_FIELD,
+)
 
 # numbers of attributes of stored contacts that have more than one for each
 CONTACT_VECTORS = {"shear": 3, "normal": 3, "place": 3, "direction": 3, "load": 3, "tet": 2}
@@ -78,7 +89,25 @@ def check_fits(state: State, node_count: int, tet_count: int) -> None:
     for prefix in (CONTACT_PREFIX, ASLEEP_PREFIX):
         own = {name: values for name, values in state.fields.items() if name.startswith(prefix)}
         own.pop(ASLEEP_INPUT_FIELD, None)
-        _check_contacts(own, prefix)
+        _check_contacts({name: values for name, values in own.items() if not name.startswith(EXACT_PREFIX)}, prefix)
+    _check_exact_contacts(state.fields)
+
+
+def _check_exact_contacts(fields: Mapping[str, npt.NDArray]) -> None:
+    """Makes sure that what Exact contact remembers has a pair for each shear, and plain lists of what it leaves out.
+
+    Raises:
+        ValueError: It has not.
+    """
+    pairs = len(fields[EXACT_PAIR_FIELD]) if EXACT_PAIR_FIELD in fields and fields[EXACT_PAIR_FIELD].ndim else -1
+    for name, shape in ((EXACT_PAIR_FIELD, (pairs, 2)), (EXACT_SHEAR_FIELD, (pairs, 3))):
+        if name in fields and fields[name].shape != shape:
+            raise ValueError(f"{name} has the shape {fields[name].shape}, which does not fit the other contacts")
+    if EXACT_PAIR_FIELD in fields and EXACT_SHEAR_FIELD not in fields:
+        raise ValueError(f"{EXACT_SHEAR_FIELD} is missing beside {EXACT_PAIR_FIELD}")
+    for name in (EXACT_EXCLUDED_POINTS_FIELD, EXACT_EXCLUDED_EDGES_FIELD):
+        if name in fields and fields[name].ndim != 1:
+            raise ValueError(f"{name} has the shape {fields[name].shape} instead of a list")
 
 
 def _check_contacts(fields: Mapping[str, npt.NDArray], prefix: str) -> None:
