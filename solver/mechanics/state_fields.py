@@ -92,3 +92,6 @@ LEVEL_MASS_FIELD = "levels.{key}.mass"  # masses of its nodes since then [kg], (
 LEVEL_QUIET_FIELD = "levels.{key}.quiet"  # checks since each tet could have been one instead of eight, (c,) int32
 # simulation/brittle/scene_in_pieces.py
 PARTED_FIELD = "brittle.{key}.parted"  # across which faces the tets of a brittle body have parted, (m, 4) uint8
+# simulation/cutting/body_cut.py
+CUT_PREFIX = "cut."
+CUT_FIELD = CUT_PREFIX + "{key}.{name}"  # of all cuts of a body: `BodyCut.tets` and `BodyCut.points`

@@ -24,7 +24,7 @@ from ..scene.formulation import HIERARCHICAL, FormulationSettings, with_unread_d
 from ..scene.scene import Body, Scene
 from ..scene.self_weight_check import self_weight_warnings
 from .assembled_scene import AssembledBody
-from .features.feature import BuildInputs
+from .features.feature import BuildInputs, Feature, find_feature
 from .features.registry import FEATURES
 from .inertial_contact_modulus import with_contact_modulus
 from .kept_start import begin_at_starts
@@ -42,7 +42,8 @@ def initial_model(scene: Scene, surfaces: Sequence[Surface], meshes: Sequence[Te
 def build_features(inputs: BuildInputs) -> None:
     """Adds the features that the scene asks for to the inputs, where later ones find them."""
     for kind in FEATURES:
-        feature = kind.build(inputs)
+        kept = find_feature([each for each in inputs.kept if isinstance(each, Feature)], kind)
+        feature = kind.build(inputs) if kept is None else kept
         if feature is not None:
             inputs.features.append(feature)
 

@@ -38,6 +38,7 @@ from .fracture.breakable_bodies import FractureBodies
 if TYPE_CHECKING:  # these take long to load, and few scenes have them
     from ..constraints.bones import BoneConstraints
     from .brittle.scene_in_pieces import PiecesOfScene
+    from .cutting.body_cut import BodyCut
     from .exact_contact.exact_surfaces import ExactSurfaces
     from .flesh import FleshBodies
 
@@ -85,11 +86,13 @@ class AssembledScene:
         unbroken: What was built before anything broke; None: this.
         levels: The bodies whose tets change their sizes, with those that they have now.
         finest: The scene with the smallest tets of these bodies; None: there are none.
-        build_inputs: What a scene with the smallest tets, or with all tets of brittle bodies, was built from; None for
-            others.
+        build_inputs: What it was built from by `build.py`; None for what is made of such a scene: with other tets of
+            adaptive bodies, pieces of brittle ones, or copies of tets after cuts.
         pieces: The pieces of its brittle bodies; None: it has no such bodies.
         exact_contact: What Exact contact keeps apart; None: the scene has Fast contact.
         bound_attachment: Number in `Body.attachments` of what binds each node, −1 for none, (n,) or (0,).
+        cuts: All cuts of bodies so far, one for each body that was cut.
+        uncut: What was built before anything was cut; None: this.
     """
 
     model: Model
@@ -109,6 +112,8 @@ class AssembledScene:
     pieces: PiecesOfScene | None = None
     exact_contact: ExactSurfaces | None = None
     bound_attachment: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
+    cuts: tuple[BodyCut, ...] = ()
+    uncut: AssembledScene | None = None
 
     def bound_nodes_to_arrays(self, nodes: slice) -> dict[str, np.ndarray]:
         """Returns for `model/KEY.npz` the attachment that binds each node of the body with these nodes, −1 for none."""

@@ -130,6 +130,7 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
         deforming=deforming,
         contact_materials=materials,
         bound_attachment=bound_attachment,
+        build_inputs=inputs,
     )
     if scene.settings.contact == EXACT_CONTACT:
         from .exact_contact.exact_cores import check_free_cores
@@ -146,11 +147,11 @@ def build(scene: Scene, tracks: TrackReader, on_stage: OnStage, stored: StoredMe
     if any(is_brittle(body) for body in scene.bodies):
         from .brittle.scene_in_pieces import start_whole
 
-        built = start_whole(replace(built, build_inputs=inputs))
+        built = start_whole(built)
     if any(mesh.levels is not None for mesh in meshes):
         from .dynamic_refinement.scene_at_levels import start_levels
 
-        built = start_levels(replace(built, build_inputs=inputs))
+        built = start_levels(built)
     _check_colliders(built, surfaces, tracks, scene.settings.start_time)
     names = [body.name for body in built.bodies]
     touching = built.colliders, built.contact_materials, built.contact_points

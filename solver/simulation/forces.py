@@ -108,8 +108,11 @@ def _make_bones(inputs: BuildInputs) -> list[Force | None]:
 def _make_goals(inputs: BuildInputs) -> list[BodyGoal]:
     """Returns the goals of all bodies; after bones, which may not hold what pins do."""
     scene, model, goals = inputs.scene, inputs.model, []
+    kept = {goal.body: goal for goal in inputs.kept if isinstance(goal, BodyGoal)}
     for number, (body, mesh, binding) in enumerate(zip(scene.bodies, inputs.meshes, inputs.bindings, strict=True)):
-        if body.goal is not None:
+        if number in kept:
+            goals.append(kept[number])
+        elif body.goal is not None:
             in_model = Binding(binding.tet + np.int32(model.bodies[number].tets.start), binding.weights)
             goals.append(make_goal(body, body.goal, in_model, model, number, mesh.report.tet_size))
     return goals

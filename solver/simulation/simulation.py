@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..integrators.step_report import StepReport
 from ..mechanics.state import State
@@ -26,6 +26,10 @@ from .assembled_scene import AssembledScene
 from .build import OnStage, build
 from .simulated_scene import SimulatedScene
 from .solve_progress import SolveProgress
+
+if TYPE_CHECKING:  # few simulations cut anything
+    from ..mesh.cut_tets import CutTets
+    from .cutting.body_cut import PointCopies
 
 Tracks = TrackReader | Mapping[str, Track | tuple[Any, ...]] | None
 
@@ -186,6 +190,22 @@ class Simulation(SimulatedScene):
         dt = 1.0 / (settings.fps * settings.substeps) if dt is None else dt
         with self._undone_on_failure(), self._threads():
             return advance_step(self, begin, begin + dt)
+
+    def cut(self, key: str, tets: CutTets, points: PointCopies) -> None:
+        """Cuts a body between two steps: copies of tets go on from where the tets were.
+
+        Args:
+            key: Of the body.
+            tets: Copies of the tets that it has now, numbered in the body (`built.bodies`).
+            points: Which of these hold its vertices and contact points, in the order of `cutting.cut_bodies`.
+
+        Raises:
+            BadInput: The body, or the scene, has what does not go on after a cut. The simulation is as it was.
+        """
+        from .cutting.cut_bodies import cut_body
+
+        with self._undone_on_failure():
+            cut_body(self, key, tets, points)
 
     def copy(self) -> Simulation:
         """Returns a simulation that can be moved on without moving this one."""

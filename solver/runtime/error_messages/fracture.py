@@ -36,6 +36,19 @@ TEXTS: dict[str, tuple[str, str]] = {
         'Sinew could not close the cracks of "{name}".',
         "Please report this with the file.",
     ),
+    # solver/simulation/cutting/cut_support.py
+    "cutting-combined": (
+        '"{name}" cannot be cut yet: it has {feature}.',
+        "Turn {feature} off, or leave the body uncut.",
+    ),
+    "cutting-beside": (
+        '"{name}" cannot be cut yet in a scene in which "{other}" has {feature}.',
+        "Turn {feature} off there, or leave the body uncut.",
+    ),
+    "cutting-contact": (
+        '"{name}" cannot be cut yet: it may touch itself, another body, or a collider that deforms or is sharp.',
+        "Turn Self Collision off, and take what it may touch out of its Collides With.",
+    ),
     # results of broken bodies
     "breaks-open": (
         'Sinew cannot break "{name}" into closed pieces: it has {defects}.',

@@ -47,6 +47,7 @@ class BuildInputs:
         gravity: At the first frame [m/s²], (3,).
         state: The first frame; features write the first values of their fields into it.
         features, forces: What has been built so far.
+        kept: Features and forces that bodies have had before they were cut, and go on with instead of new ones.
     """
 
     scene: Scene
@@ -62,6 +63,7 @@ class BuildInputs:
     state: State
     features: list[Feature] = field(default_factory=list)
     forces: list[Force] = field(default_factory=list)
+    kept: Sequence[Feature | Force] = ()
 
     def feature(self, kind: type[AnyFeature]) -> AnyFeature | None:
         """Returns the feature of a kind if it has been built; None where no body has it."""

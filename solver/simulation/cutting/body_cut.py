@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All cuts of a body so far, as one cut of the tets that it was built with, and how a state stores it.
+
+Nodes are numbered piece by piece, so that every piece is an island of the system, and in each in the order of the
+nodes that they are copies of. What a state stores and the body as it was built give the same arrays as the cuts did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...mechanics.state_fields import CUT_FIELD
+from ...mesh.cut_tets import CutTets, cut_again, uncut_tets
+from ...mesh.embedding import Binding
+from ...mesh.geometry.connected_components import mesh_components
+from ...mesh.tet_mesh import TetMesh
+from ...runtime.arrays import Indices, floats, indices
+from .copy_shares import copy_shares
+
+FIELD_NAMES = ("tets", "parent", "origin", "share", "vertex", "contact")  # by which a state has the cuts of a body
+SUM_TOLERANCE = 1.0e-9  # of the shares of the copies of a tet, which add up to 1
+
+
+@dataclass(frozen=True, eq=False)
+class PointCopies:
+    """Which copies of tets hold the points of a body after a cut.
+
+    Attributes:
+        vertex: Of its render vertices, (v,).
+        contact: Of its contact points, (p,).
+    """
+
+    vertex: Indices
+    contact: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class BodyCut:
+    """The cuts of one body.
+
+    Attributes:
+        number, key: Of the body.
+        tets: Its copies of the tets that it was built with; `filled` is their share of mass and stiffness
+            (`copy_shares.py`).
+        points: What holds its points.
+    """
+
+    number: int
+    key: str
+    tets: CutTets
+    points: PointCopies
+
+    def mesh(self, whole: TetMesh) -> TetMesh:
+        """Returns the copies as a mesh, given that of the whole body."""
+        cut = self.tets
+        report = replace(whole.report, joined_tets=np.zeros(0, np.int32))
+        nodes, fill = floats(whole.nodes[cut.origin]), floats(whole.fill[cut.parent] * cut.filled)
+        return replace(whole, nodes=nodes, tets=cut.tets, fill=fill, report=report)
+
+    def binding(self, whole: Binding) -> Binding:
+        """Returns the render vertices in the copies that hold them."""
+        return Binding(self.points.vertex, whole.weights)
+
+    def store_in(self, fields: dict[str, npt.NDArray]) -> None:
+        """Writes it into the fields of a state."""
+        for name, values in self._arrays().items():
+            fields[CUT_FIELD.format(key=self.key, name=name)] = values
+
+    def _arrays(self) -> dict[str, npt.NDArray]:
+        cut, points = self.tets, self.points
+        values = (cut.tets, cut.parent, cut.origin, cut.filled, points.vertex, points.contact)
+        return dict(zip(FIELD_NAMES, values, strict=True))
+
+    @staticmethod
+    def from_fields(number: int, key: str, fields: Mapping[str, npt.NDArray]) -> BodyCut | None:
+        """Returns the cuts that the fields of a state have for a body; None: it is whole."""
+        names = [CUT_FIELD.format(key=key, name=name) for name in FIELD_NAMES]
+        if names[0] not in fields:
+            return None
+        tets, parent, origin, share, vertex, contact = (fields[name] for name in names)
+        return BodyCut(number, key, CutTets(tets, parent, origin, share), PointCopies(vertex, contact))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedCut:
+    """A cut of a body as it is now, its nodes numbered piece by piece.
+
+    Attributes:
+        tets: The copies.
+        cut: All cuts with this one.
+    """
+
+    tets: CutTets
+    cut: BodyCut
+
+
+def add_cut(before: BodyCut, tets: CutTets, points: PointCopies) -> NumberedCut:
+    """Returns a body after one more cut.
+
+    Args:
+        before: Its cuts before.
+        tets: The copies of its tets before.
+        points: Which copies hold its points.
+
+    Raises:
+        ValueError: The copies are not of these tets, or the points not in copies of theirs; the sentence says which.
+    """
+    check_copies(before.tets, tets)
+    for name in ("vertex", "contact"):
+        was, now = getattr(before.points, name), getattr(points, name)
+        if now.shape != was.shape or not np.array_equal(tets.parent[now], was):
+            raise ValueError(f"{name} copies are not those of the tets that hold them")
+    number = _piecewise_numbers(tets, before.tets.origin)
+    order = np.argsort(number, kind="stable")
+    own = replace(tets, tets=indices(number[tets.tets], -1, 4), origin=indices(tets.origin[order]))
+    share = copy_shares(before.tets.filled, tets.parent, tets.filled)
+    whole = replace(cut_again(before.tets, own), filled=share)
+    held = PointCopies(indices(points.vertex), indices(points.contact))
+    return NumberedCut(own, replace(before, tets=whole, points=held))
+
+
+def whole_body(number: int, key: str, mesh: TetMesh, points: PointCopies) -> BodyCut:
+    """Returns a body without cuts, whose points are in these of its tets."""
+    return BodyCut(number, key, uncut_tets(mesh.tets, len(mesh.nodes)), points)
+
+
+def check_copies(before: CutTets, cut: CutTets) -> None:
+    """Makes sure that copies are those of tets.
+
+    Raises:
+        ValueError: They are not; the sentence says which array is wrong.
+    """
+    count, parent = len(before.tets), cut.parent
+    if len(cut.tets) != len(parent) or len(cut.filled) != len(parent):
+        raise ValueError("tets, parent and filled have other lengths")
+    if not np.array_equal(np.unique(parent), np.arange(count, dtype=np.int64)) or (np.diff(parent) < 0).any():
+        raise ValueError("parent does not rise through all tets")
+    if not np.array_equal(np.unique(cut.tets), np.arange(len(cut.origin), dtype=np.int64)):
+        raise ValueError("some nodes are in no copy, or have no origin")
+    if not np.array_equal(cut.origin[cut.tets], before.tets[parent]):
+        raise ValueError("tets are not copies of their parents")
+    off = np.abs(np.bincount(parent, cut.filled) - 1.0).max(initial=0.0)
+    if not (cut.filled > 0.0).all() or not off <= SUM_TOLERANCE:
+        raise ValueError(f"filled is not positive, or misses 1 by {off:.3g} in a tet")
+
+
+def _piecewise_numbers(tets: CutTets, origin_before: Indices) -> npt.NDArray[np.int64]:
+    """Returns new numbers of nodes, (n,): piece by piece in the order of their first tets, in each by their origins."""
+    piece_of_node = mesh_components(tets.tets, len(tets.origin))
+    piece_of_tet = piece_of_node[tets.tets[:, 0]]
+    _, first = np.unique(piece_of_tet, return_index=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first), dtype=np.int64)
+    order = np.lexsort((np.arange(len(tets.origin), dtype=np.int64), origin_before[tets.origin], rank[piece_of_node]))
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order), dtype=np.int64)
+    return number

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cuts bodies of a simulation between two steps, and gives a resumed one the copies of tets that it had."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...mechanics.state import State
+from ...mesh.cut_tets import CutTets
+from ...mesh.embedding import Binding
+from ...runtime.arrays import indices
+from ..assembled_scene import AssembledScene
+from ..simulated_scene import SimulatedScene
+from ..sleeping_bodies import wake_all
+from .body_cut import BodyCut, PointCopies, add_cut, whole_body
+from .cut_model import copied_rows
+from .cut_scene import scene_after_cuts
+from .cut_state import copy_rows
+from .cut_support import check_may_be_cut
+
+
+def cut_body(simulation: SimulatedScene, key: str, tets: CutTets, points: PointCopies) -> None:
+    """Cuts a body of a simulation between two steps.
+
+    The nodes of the model are numbered anew, piece by piece, so a further cut is one of `built.bodies` as they are now.
+
+    Args:
+        simulation: Changed, unless it raises.
+        key: Of the body.
+        tets: Copies of the tets that it has now, nodes and tets numbered in the body.
+        points: Which of these hold the points of `body_points`, one by one.
+
+    Raises:
+        BadInput: The body, or the scene, has what does not go on after a cut; the sentence names it.
+        ValueError: The copies or points are not those of the body.
+    """
+    built, state = simulation.built, simulation.state
+    number = next(number for number, body in enumerate(built.bodies) if body.key == key)
+    check_may_be_cut(built, simulation.scene, number)
+    before = next((cut for cut in built.cuts if cut.number == number), None)
+    if before is None:
+        vertices, contacts = body_points(built, key)
+        mesh = built.bodies[number].mesh
+        before = whole_body(number, key, mesh, PointCopies(vertices.tet, contacts.tet))
+    made = add_cut(before, tets, points)
+    cuts = sorted([*(cut for cut in built.cuts if cut.number != number), made.cut], key=lambda cut: cut.number)
+    now = scene_after_cuts(built.uncut or built, cuts)
+    rows = copied_rows(built.model, {number: made.tets})
+    wake_all(state)
+    copy_rows(state, rows)
+    made.cut.store_in(state.fields)
+    if simulation.held_nodes is not None:
+        simulation.held_nodes = simulation.held_nodes[rows.node]
+    simulation.built = replace(now, initial=built.initial)
+
+
+def body_points(built: AssembledScene, key: str) -> tuple[Binding, Binding]:
+    """Returns the render vertices and the contact points of a body in the tets that it has now, numbered in it."""
+    number = next(number for number, body in enumerate(built.bodies) if body.key == key)
+    body, points = built.bodies[number], built.contact_points
+    own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)
+    contacts = Binding(indices(points.tet[own] - body.range.tets.start), points.weights[own])
+    return body.binding, contacts
+
+
+def apply_cuts(built: AssembledScene, state: State) -> AssembledScene:
+    """Returns a scene as it was built after the cuts of a state; the scene itself where there are none."""
+    found = (BodyCut.from_fields(number, body.key, state.fields) for number, body in enumerate(built.bodies))
+    cuts = [cut for cut in found if cut is not None]
+    return replace(scene_after_cuts(built, cuts), initial=built.initial) if cuts else built

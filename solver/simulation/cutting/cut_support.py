@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be cut yet, or cannot be in a scene in which a body is cut: refused before anything has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...constraints.fields.field_force import FieldForce
+from ...constraints.goal import BodyGoal
+from ...constraints.hooks import BodyHook
+from ...constraints.pins import BodyPins
+from ...constraints.rigid_core.core_drivers import CoreSpring
+from ...constraints.rigid_core.rigid_damping import RigidDamping
+from ...constraints.stretch_limit import StretchLimits
+from ...runtime.errors import BadInput
+from ...scene.flesh import QUASISTATIC
+from ...scene.formulation import HIERARCHICAL, display_name
+from ...scene.scene import Body, Scene
+from ..assembled_scene import AssembledScene
+from ..features.registry import FEATURES
+
+# forces that know nodes by render vertices alone, act tet by tet, or are kept as they are
+FOLLOWING_FORCES = (BodyPins, BodyGoal, BodyHook, StretchLimits)
+FORCES_OF_RIGID_BODIES = (CoreSpring, RigidDamping)
+
+
+def check_may_be_cut(built: AssembledScene, scene: Scene, number: int) -> None:
+    """Makes sure that a body can be cut, in a scene that may have been cut before.
+
+    Raises:
+        BadInput: "cutting-combined", "cutting-beside", "cutting-contact": the body, or another one, has what does not
+            go on after a cut.
+    """
+    body = scene.bodies[number]
+    for feature in (*_features_of_body(body), *_features_of_scene(built), *_acting_features(built, number)):
+        raise BadInput("cutting-combined", name=body.name, feature=feature)
+    for other in scene.bodies:
+        for feature in _features_beside(other):
+            raise BadInput("cutting-beside", name=body.name, other=other.name, feature=feature)
+    if built.contact_materials is not None:
+        raise BadInput("cutting-contact", name=body.name)
+
+
+def _features_of_body(body: Body) -> Iterator[str]:
+    """Yields what a body has that copies of its tets cannot take over yet."""
+    if body.is_rigid:
+        yield "Rigid"
+    if body.core is not None:
+        yield "Rigid Core"
+    if body.surface_detail is not None:
+        yield "Surface Detail"
+    if body.gravity_in_shape:
+        yield "Gravity Already in Shape"
+    if body.wrap_vertices:
+        yield "a Wrap"
+    if body.method.name == HIERARCHICAL and body.flesh is None:
+        yield f"the Method {display_name(body.method)}"
+
+
+def _acting_features(built: AssembledScene, number: int) -> Iterator[str]:
+    """Yields the features of a body and the forces on it that do not follow a cut yet."""
+    if any(shape.number == number for shape in built.animated_rest_shapes):
+        yield "Rest Shape Follows Shape Keys"
+    for force in built.forces:
+        if isinstance(force, (*FOLLOWING_FORCES, *FORCES_OF_RIGID_BODIES)):
+            continue
+        acting = force.restricted_to((number,))
+        presses = not isinstance(acting, FieldForce) or acting.faces is not None
+        if acting is not None and presses:
+            yield force.kind.capitalize()
+    if any(not isinstance(feature, FEATURES) for feature in built.features):
+        yield "the brushes of a live run"
+
+
+def _features_of_scene(built: AssembledScene) -> Iterator[str]:
+    """Yields what a scene has beside which no body can be cut yet."""
+    if built.exact_contact is not None:
+        yield "Exact contact"
+    if built.model.bound is not None:
+        yield "exact attachments or tets of several sizes"
+    if built.levels:
+        yield "Refine While Simulating"
+
+
+def _features_beside(body: Body) -> Iterator[str]:
+    """Yields what a body has beside which none can be cut yet, itself included."""
+    if body.is_sheet:
+        yield "Cloth or Strands"
+    if body.fracture is not None:
+        yield "Fracture"
+    if body.flesh is not None and body.flesh.motion == QUASISTATIC:
+        yield "Follow Pose"
