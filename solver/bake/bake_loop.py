@@ -235,7 +235,7 @@ class Bake:
 
     def _frame_recorder(self, frame: int) -> FrameRecorder:
         """Returns an empty recorder for a frame."""
-        topology = self.simulation.built.stored_topology(self.simulation.state)
+        topology = self.simulation.built.stored_tets(self.simulation.state)
         return FrameRecorder(self.simulation, self.metadata, frame, self.topology, topology, skipped=self.skipped)
 
     def _write_and_event(

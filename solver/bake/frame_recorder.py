@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..mechanics.state_fields import BROKEN_PREFIX, DETAIL_PREFIX
-from ..mechanics.topology_state import Topology
 from ..mesh.geometry.coordinate_range import is_beyond_float32
 from ..runtime.arrays import Floats
 from ..simulation.simulation import Simulation
@@ -33,7 +32,7 @@ class FrameRecorder:
         metadata: Of the cache.
         frame: The frame to which it advances.
         first_sample: First sample with the present topology, 0 while all bodies are intact.
-        topology: The present topology, None while all bodies are intact.
+        topology: The arrays of the present topology, none while all bodies are intact.
         render_positions: Object-space positions of every body, by sample.
         fracture_data: Fields for the finishing pass, by name (bake/postprocess/breakable_frame_fields.py).
         topologies: New topologies in this frame, by number of their first sample.
@@ -45,7 +44,7 @@ class FrameRecorder:
     metadata: CacheMetadata
     frame: int
     first_sample: int
-    topology: Topology | None
+    topology: dict[str, npt.NDArray]
     render_positions: dict[str, list[npt.NDArray[np.float32]]] = field(default_factory=dict)
     fracture_data: dict[str, npt.NDArray] = field(default_factory=dict)
     topologies: dict[int, dict[str, npt.NDArray]] = field(default_factory=dict)
@@ -61,10 +60,10 @@ class FrameRecorder:
         for key, world in positions.items():
             self.render_positions.setdefault(key, []).append(played_positions(self.simulation, key, world, time))
         self.fracture_data |= frame_arrays(self.simulation, breakable_keys(scene), self.samples)
-        topology = self.simulation.built.stored_topology(self.simulation.state)
-        if topology is not None and not _are_equal(topology, self.topology):
+        topology = self.simulation.built.stored_tets(self.simulation.state)
+        if topology and not _are_equal(topology, self.topology):
             self.first_sample, self.topology = number, topology
-            self.topologies[number] = {"tets": topology.tets.copy(), "origin": topology.origin.copy()}
+            self.topologies[number] = {name: values.copy() for name, values in topology.items()}
         self.samples += 1
 
     def frame_data(self) -> tuple[Frame, dict[str, npt.NDArray], dict[str, bytes]]:
@@ -128,5 +127,5 @@ class FrameRecorder:
         return files
 
 
-def _are_equal(one: Topology, other: Topology | None) -> bool:
-    return other is not None and np.array_equal(one.origin, other.origin) and np.array_equal(one.tets, other.tets)
+def _are_equal(one: Mapping[str, npt.NDArray], other: Mapping[str, npt.NDArray]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(values, other[name]) for name, values in one.items())

@@ -14,6 +14,7 @@ from ..mechanics.topology_state import check_fits
 from ..mesh.node_splitting.face_adjacency import face_adjacency
 from ..mesh.tet_mesh import TetMesh
 from ..runtime.errors import SinewError, StorageFailed
+from ..simulation.cutting.body_cut import stored_cut
 from .cache import CacheReader, layout
 from .cache.consistency_check import missing_ranges
 from .cache.pc2 import HEADER_BYTES
@@ -125,6 +126,9 @@ def _present_counts(state: State, key: str, mesh: TetMesh) -> tuple[int, int]:
             raise ValueError(f"{PARTED_FIELD.format(key=key)} has the shape {parted.shape} for {len(mesh.tets)} tets")
         count = face_adjacency(mesh.tets, np.ones(len(mesh.tets), bool)).piece_count(parted.astype(np.bool_))
         return 4 * count, count
+    cut = stored_cut(state.fields, key, mesh)
+    if cut is not None:
+        return len(cut.origin), len(cut.parent)
     if mesh.levels is None:
         return len(mesh.nodes), len(mesh.tets)
     from ..mesh.tetrahedralize.leaf_tets import leaf_tets

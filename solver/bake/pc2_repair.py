@@ -10,6 +10,7 @@ frame gets a new checksum.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from ..constraints.pins import PIN_ERROR_FIELD
 from ..mechanics.state import State
-from ..mechanics.state_fields import DETAIL_PREFIX
+from ..mechanics.state_fields import CUT_PREFIX, DETAIL_PREFIX
 from ..mechanics.topology_state import ORIGIN_FIELD, TETS_FIELD, stored_topology
 from ..runtime.arrays import Floats, floats
 from ..runtime.atomic_files import write_atomic
@@ -26,6 +27,8 @@ from ..runtime.errors import SinewError, StorageFailed
 from ..runtime.storage_errors import named_errors
 from ..simulation.advance_frame import render_positions
 from ..simulation.assembled_scene import AssembledScene
+from ..simulation.cutting.body_cut import stored_cut
+from ..simulation.cutting.cut_bodies import apply_cuts
 from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import Simulation
 from .cache import CachedBody, CacheReader, Frame, layout
@@ -163,7 +166,7 @@ class _RedrawnFrames:
     def __init__(self, reader: CacheReader, simulation: Simulation) -> None:
         self.reader, self.simulation = reader, simulation
         built = simulation.built
-        self._whole = built.stored if built.pieces else built.unbroken or built.stored
+        self._whole = built.stored if built.pieces else built.unbroken or built.uncut or built.stored
         self._last_frame: tuple[int, dict[str, npt.NDArray[np.float32]]] = (reader.metadata.frame_start - 1, {})
         self._topology: tuple[int, AssembledScene] = (0, self._whole)
 
@@ -219,6 +222,10 @@ class _RedrawnFrames:
     def _stored_topology(self, number: int) -> dict[str, npt.NDArray]:
         path = layout.numbered_path(self.reader.folder / layout.TOPOLOGY_FOLDER, number)
         arrays, whole = self.reader.read_topology(number), self._whole.model
+        if any(name.startswith(CUT_PREFIX) for name in arrays):
+            for body in self._whole.bodies:
+                self.reader.read_checked(path, partial(stored_cut, arrays, body.key, body.mesh))
+            return dict(arrays)
         made = self.reader.read_checked(path, lambda: stored_topology(arrays, whole.tets, whole.node_count))
         return {TETS_FIELD: made.tets, ORIGIN_FIELD: made.origin}
 
@@ -226,6 +233,6 @@ class _RedrawnFrames:
         """Returns the assembled scene with the topology of that number."""
         if self._topology[0] != number:
             fields = self._stored_topology(number) if number else {}
-            nothing = np.zeros((0, 3))
-            self._topology = (number, apply_topology(self._whole, State(nothing, nothing, fields=fields)))
+            state = State(np.zeros((0, 3)), np.zeros((0, 3)), fields=fields)
+            self._topology = (number, apply_cuts(apply_topology(self._whole, state), state))
         return self._topology[1]

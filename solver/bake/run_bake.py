@@ -26,6 +26,7 @@ from ..scene.tracks import TrackReader
 from ..scene.validation import check_scene
 from ..simulation.assembled_scene import AssembledScene
 from ..simulation.build import build
+from ..simulation.cutting.cut_bodies import apply_cuts, initial_after_cuts
 from ..simulation.fracture_topology import apply_topology
 from ..simulation.simulation import SimulatedFrame, Simulation
 from .attributes.attribute_fields import attribute_warnings as attribute_warnings
@@ -201,8 +202,8 @@ def _prepare_bake(
     built = build(scene, tracks, on_stage, point.meshes if point else None)
     _check_cuttable(built, scene)
     if point:
-        with_initial_fields(point.state, built.initial)
-        built = apply_topology(built, point.state)
+        with_initial_fields(point.state, initial_after_cuts(built, point.state))
+        built = apply_cuts(apply_topology(built, point.state), point.state)
         if built.pieces is not None:
             from ..simulation.brittle.scene_in_pieces import apply_pieces
 

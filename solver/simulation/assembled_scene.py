@@ -21,6 +21,7 @@ from ..mechanics.heat import HeatBodies
 from ..mechanics.model import BodyRange, Model
 from ..mechanics.plasticity import PlasticBody
 from ..mechanics.state import State
+from ..mechanics.state_fields import CUT_PREFIX
 from ..mechanics.topology_state import Topology
 from ..mesh.embedding import Binding
 from ..mesh.tet_mesh import TetMesh
@@ -171,6 +172,13 @@ class AssembledScene:
     def stored_topology(self, state: State) -> Topology | None:
         """Returns the nodes of the tets of `stored` after some have split; None: none have."""
         return self.pieces.topology if self.pieces else Topology.from_state(state)
+
+    def stored_tets(self, state: State) -> dict[str, npt.NDArray]:
+        """Returns what a cache has of the tets of `stored` after some nodes have split or bodies were cut, by name."""
+        if self.cuts:
+            return {name: values for name, values in state.fields.items() if name.startswith(CUT_PREFIX)}
+        topology = self.stored_topology(state)
+        return {} if topology is None else {"tets": topology.tets, "origin": topology.origin}
 
     def stored_positions(self, x: Floats) -> Floats:
         """Returns the positions of the nodes of `stored_now` [m], (k, 3), for those of this one [m], (n, 3)."""

@@ -19,6 +19,7 @@ from ...mesh.embedding import Binding
 from ...mesh.geometry.connected_components import mesh_components
 from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Indices, floats, indices
+from ...runtime.npz_reader import stored_floats, stored_indices
 from .copy_shares import copy_shares
 
 FIELD_NAMES = ("tets", "parent", "origin", "share", "vertex", "contact")  # by which a state has the cuts of a body
@@ -146,6 +147,31 @@ def check_copies(before: CutTets, cut: CutTets) -> None:
     off = np.abs(np.bincount(parent, cut.filled) - 1.0).max(initial=0.0)
     if not (cut.filled > 0.0).all() or not off <= SUM_TOLERANCE:
         raise ValueError(f"filled is not positive, or misses 1 by {off:.3g} in a tet")
+
+
+def stored_cut(fields: Mapping[str, npt.NDArray], key: str, mesh: TetMesh) -> CutTets | None:
+    """Returns the copies of the tets of a body that a file has; None: it is whole.
+
+    Args:
+        fields: Of a stored state.
+        key: Of the body.
+        mesh: As it was built.
+
+    Raises:
+        ValueError: They are of other tets, or damaged; the sentence says which array is wrong.
+    """
+    name = {each: CUT_FIELD.format(key=key, name=each) for each in FIELD_NAMES}
+    if name["tets"] not in fields:
+        return None
+    parent = stored_indices(fields, name["parent"], len(mesh.tets), -1)
+    origin = stored_indices(fields, name["origin"], len(mesh.nodes), -1)
+    tets = stored_indices(fields, name["tets"], len(origin), len(parent), 4)
+    share = stored_floats(fields, name["share"], len(parent))
+    for each in ("vertex", "contact"):
+        stored_indices(fields, name[each], len(parent), -1)
+    cut = CutTets(tets, parent, origin, share)
+    check_copies(uncut_tets(mesh.tets, len(mesh.nodes)), cut)
+    return cut
 
 
 def _piecewise_numbers(tets: CutTets, origin_before: Indices) -> npt.NDArray[np.int64]:

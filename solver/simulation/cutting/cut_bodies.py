@@ -65,6 +65,21 @@ def body_points(built: AssembledScene, key: str) -> tuple[Binding, Binding]:
 
 def apply_cuts(built: AssembledScene, state: State) -> AssembledScene:
     """Returns a scene as it was built after the cuts of a state; the scene itself where there are none."""
-    found = (BodyCut.from_fields(number, body.key, state.fields) for number, body in enumerate(built.bodies))
-    cuts = [cut for cut in found if cut is not None]
+    cuts = _cuts_of(built, state)
     return replace(scene_after_cuts(built, cuts), initial=built.initial) if cuts else built
+
+
+def initial_after_cuts(built: AssembledScene, state: State) -> State:
+    """Returns the first state of a scene as it was built with the rows that it has after the cuts of a state."""
+    cuts = _cuts_of(built, state)
+    if not cuts:
+        return built.initial
+    initial = built.initial.copy()
+    copy_rows(initial, copied_rows(built.model, {cut.number: cut.tets for cut in cuts}))
+    return initial
+
+
+def _cuts_of(built: AssembledScene, state: State) -> list[BodyCut]:
+    """Returns the cuts of a state, one for each body that was cut."""
+    found = (BodyCut.from_fields(number, body.key, state.fields) for number, body in enumerate(built.bodies))
+    return [cut for cut in found if cut is not None]
