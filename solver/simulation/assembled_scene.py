@@ -83,7 +83,7 @@ class AssembledScene:
         contact_materials: Surfaces at which bodies touch each other, themselves and colliders that deform, and their
             friction; None where nothing can meet.
         crack_point_rows: Which of `contact_points`, the last ones, lie on broken faces
-            (`simulation/fracture/crack_contact_points.py`), (k,).
+            (`simulation/fracture/crack_contact_points.py`) or on cut ones (`cutting/cut_contacts.py`), (k,).
         unbroken: What was built before anything broke; None: this.
         levels: The bodies whose tets change their sizes, with those that they have now.
         finest: The scene with the smallest tets of these bodies; None: there are none.

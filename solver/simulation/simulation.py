@@ -30,6 +30,7 @@ from .solve_progress import SolveProgress
 if TYPE_CHECKING:  # few simulations cut anything
     from ..mesh.cut_tets import CutTets
     from .cutting.body_cut import PointCopies
+    from .cutting.cut_skin import CutSkin
 
 Tracks = TrackReader | Mapping[str, Track | tuple[Any, ...]] | None
 
@@ -191,13 +192,14 @@ class Simulation(SimulatedScene):
         with self._undone_on_failure(), self._threads():
             return advance_step(self, begin, begin + dt)
 
-    def cut(self, key: str, tets: CutTets, points: PointCopies) -> None:
+    def cut(self, key: str, tets: CutTets, points: PointCopies, skin: CutSkin | None = None) -> None:
         """Cuts a body between two steps: copies of tets go on from where the tets were.
 
         Args:
             key: Of the body.
             tets: Copies of the tets that it has now, numbered in the body (`built.bodies`).
             points: Which of these hold its vertices and contact points, in the order of `cutting.cut_bodies`.
+            skin: The surface by which it touches others from now on, cut faces included; None: these touch nothing.
 
         Raises:
             BadInput: The body, or the scene, has what does not go on after a cut. The simulation is as it was.
@@ -205,7 +207,7 @@ class Simulation(SimulatedScene):
         from .cutting.cut_bodies import cut_body
 
         with self._undone_on_failure():
-            cut_body(self, key, tets, points)
+            cut_body(self, key, tets, points, skin)
 
     def copy(self) -> Simulation:
         """Returns a simulation that can be moved on without moving this one."""

@@ -13,6 +13,8 @@ import numpy as np
 
 from sinew.solver.mesh.cut_tets import CutTets
 from sinew.solver.mesh.embedding import Binding
+from sinew.solver.mesh.geometry.connected_components import mesh_components
+from sinew.solver.simulation.cutting.cut_skin import CutSkin
 
 FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
 CUT_FACE = -1
@@ -146,6 +148,59 @@ class PlaneCutter:
             above = place @ np.asarray(normal) - offset >= 0.0
             out.append(next((copy for copy, h in zip(own, heights, strict=True) if (h >= 0.0) == above), own[0]))
         return np.array(out, np.int32)
+
+    def skin(self, tets: CutTets, before: np.ndarray) -> CutSkin:
+        """Returns the closed surface of all pieces: outer faces of the whole body, and cut faces.
+
+        Args:
+            tets: The copies now.
+            before: Vertices at rest of the skin before [m], (v, 3).
+        """
+        piece = mesh_components(tets.tets, len(tets.origin))[tets.tets[:, 0]]
+        faces = np.sort(self.whole[:, FACES].reshape(-1, 3), axis=1)
+        _, kind, count = np.unique(faces, axis=0, return_inverse=True, return_counts=True)
+        is_outer = (count[kind.ravel()] == 1).reshape(-1, 4)
+        place: dict[tuple, int] = {}
+        rest, holder, triangles = [], [], []
+        for copy, (part, tet) in enumerate(self.parts):
+            for polygon, face in zip(part.polygons, part.faces, strict=True):
+                if face != CUT_FACE and not is_outer[tet, face]:
+                    continue
+                ring = []
+                for point in polygon:
+                    name = (int(piece[copy]), *np.round(point, 9).tolist())
+                    if name not in place:
+                        place[name] = len(rest)
+                        rest.append(point)
+                        holder.append(copy)
+                    if place[name] not in ring:
+                        ring.append(place[name])
+                triangles += [[ring[0], ring[k], ring[k + 1]] for k in range(1, len(ring) - 1)]
+        return self._sorted_skin(np.array(rest), np.array(holder), np.array(triangles), before)
+
+    def _sorted_skin(self, rest: np.ndarray, holder: np.ndarray, triangles: np.ndarray, before: np.ndarray) -> CutSkin:
+        """Returns a skin whose vertices that were there before come first."""
+        known = {tuple(np.round(point, 9).tolist()): number for number, point in reversed(list(enumerate(before)))}
+        source = np.array([known.get(tuple(np.round(point, 9).tolist()), -1) for point in rest])
+        _, first = np.unique(source, return_index=True)
+        is_first = np.zeros(len(source), bool)
+        is_first[first] = True
+        source = np.where(is_first, source, -1)
+        order = np.argsort(np.where(source >= 0, source, len(before)), kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        rest, holder = rest[order], holder[order]
+        corners = self.X[self.whole[[self.parts[copy][1] for copy in holder]]]
+        edges = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)
+        three = np.linalg.solve(edges, (rest - corners[:, 0])[:, :, None])[:, :, 0]
+        return CutSkin(
+            rest=rest,
+            tet=holder.astype(np.int32),
+            weights=np.concatenate([1.0 - three.sum(axis=1, keepdims=True), three], axis=1),
+            triangles=number[triangles].astype(np.int32),
+            vertex_source=source[order].astype(np.int32),
+            triangle_source=np.full(len(triangles), -1, np.int32),
+        )
 
     def _middle(self, copy: int) -> np.ndarray:
         return np.concatenate(self.parts[copy][0].polygons).mean(axis=0)

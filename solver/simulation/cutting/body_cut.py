@@ -21,8 +21,10 @@ from ...mesh.tet_mesh import TetMesh
 from ...runtime.arrays import Indices, floats, indices
 from ...runtime.npz_reader import stored_floats, stored_indices
 from .copy_shares import copy_shares
+from .cut_skin import KeyedSkin
 
 FIELD_NAMES = ("tets", "parent", "origin", "share", "vertex", "contact")  # by which a state has the cuts of a body
+SKIN = "skin_"  # before the names of arrays of its skin
 SUM_TOLERANCE = 1.0e-9  # of the shares of the copies of a tet, which add up to 1
 
 
@@ -48,12 +50,14 @@ class BodyCut:
         tets: Its copies of the tets that it was built with; `filled` is their share of mass and stiffness
             (`copy_shares.py`).
         points: What holds its points.
+        skin: Its skin; None: it touches rigid colliders alone, and not with its cut faces.
     """
 
     number: int
     key: str
     tets: CutTets
     points: PointCopies
+    skin: KeyedSkin | None = None
 
     def mesh(self, whole: TetMesh) -> TetMesh:
         """Returns the copies as a mesh, given that of the whole body."""
@@ -74,7 +78,10 @@ class BodyCut:
     def _arrays(self) -> dict[str, npt.NDArray]:
         cut, points = self.tets, self.points
         values = (cut.tets, cut.parent, cut.origin, cut.filled, points.vertex, points.contact)
-        return dict(zip(FIELD_NAMES, values, strict=True))
+        found: dict[str, npt.NDArray] = dict(zip(FIELD_NAMES, values, strict=True))
+        if self.skin is not None:
+            found |= {f"{SKIN}{name}": array for name, array in self.skin._asdict().items()}
+        return found
 
     @staticmethod
     def from_fields(number: int, key: str, fields: Mapping[str, npt.NDArray]) -> BodyCut | None:
@@ -83,7 +90,9 @@ class BodyCut:
         if names[0] not in fields:
             return None
         tets, parent, origin, share, vertex, contact = (fields[name] for name in names)
-        return BodyCut(number, key, CutTets(tets, parent, origin, share), PointCopies(vertex, contact))
+        skin_names = [CUT_FIELD.format(key=key, name=f"{SKIN}{name}") for name in KeyedSkin._fields]
+        skin = KeyedSkin(*(fields[name] for name in skin_names)) if skin_names[0] in fields else None
+        return BodyCut(number, key, CutTets(tets, parent, origin, share), PointCopies(vertex, contact), skin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +108,14 @@ class NumberedCut:
     cut: BodyCut
 
 
-def add_cut(before: BodyCut, tets: CutTets, points: PointCopies) -> NumberedCut:
+def add_cut(before: BodyCut, tets: CutTets, points: PointCopies, skin: KeyedSkin | None = None) -> NumberedCut:
     """Returns a body after one more cut.
 
     Args:
         before: Its cuts before.
         tets: The copies of its tets before.
         points: Which copies hold its points.
+        skin: Its skin now.
 
     Raises:
         ValueError: The copies are not of these tets, or the points not in copies of theirs; the sentence says which.
@@ -121,7 +131,7 @@ def add_cut(before: BodyCut, tets: CutTets, points: PointCopies) -> NumberedCut:
     share = copy_shares(before.tets.filled, tets.parent, tets.filled)
     whole = replace(cut_again(before.tets, own), filled=share)
     held = PointCopies(indices(points.vertex), indices(points.contact))
-    return NumberedCut(own, replace(before, tets=whole, points=held))
+    return NumberedCut(own, replace(before, tets=whole, points=held, skin=skin))
 
 
 def whole_body(number: int, key: str, mesh: TetMesh, points: PointCopies) -> BodyCut:
@@ -160,18 +170,32 @@ def stored_cut(fields: Mapping[str, npt.NDArray], key: str, mesh: TetMesh) -> Cu
     Raises:
         ValueError: They are of other tets, or damaged; the sentence says which array is wrong.
     """
-    name = {each: CUT_FIELD.format(key=key, name=each) for each in FIELD_NAMES}
-    if name["tets"] not in fields:
+    names = {each: CUT_FIELD.format(key=key, name=each) for each in FIELD_NAMES}
+    if names["tets"] not in fields:
         return None
-    parent = stored_indices(fields, name["parent"], len(mesh.tets), -1)
-    origin = stored_indices(fields, name["origin"], len(mesh.nodes), -1)
-    tets = stored_indices(fields, name["tets"], len(origin), len(parent), 4)
-    share = stored_floats(fields, name["share"], len(parent))
+    parent = stored_indices(fields, names["parent"], len(mesh.tets), -1)
+    origin = stored_indices(fields, names["origin"], len(mesh.nodes), -1)
+    tets = stored_indices(fields, names["tets"], len(origin), len(parent), 4)
+    share = stored_floats(fields, names["share"], len(parent))
     for each in ("vertex", "contact"):
-        stored_indices(fields, name[each], len(parent), -1)
+        stored_indices(fields, names[each], len(parent), -1)
     cut = CutTets(tets, parent, origin, share)
     check_copies(uncut_tets(mesh.tets, len(mesh.nodes)), cut)
+    if (name := CUT_FIELD.format(key=key, name=f"{SKIN}rest")) in fields:
+        _check_stored_skin(fields, key, len(stored_floats(fields, name, -1, 3)), len(parent))
     return cut
+
+
+def _check_stored_skin(fields: Mapping[str, npt.NDArray], key: str, count: int, tet_count: int) -> None:
+    """Raises ValueError where the arrays of a stored skin of so many vertices do not fit each other, or the tets."""
+    name = {each: CUT_FIELD.format(key=key, name=f"{SKIN}{each}") for each in KeyedSkin._fields}
+    triangles = stored_indices(fields, name["triangles"], count, -1, 3)
+    stored_indices(fields, name["tet"], tet_count, count)
+    stored_floats(fields, name["weights"], count, 4)
+    for each, length in (("vertex_key", count), ("triangle_key", len(triangles))):
+        keys = fields.get(name[each], np.zeros(0))
+        if keys.dtype != np.int64 or keys.shape != (length,) or (np.diff(keys) <= 0).any():
+            raise ValueError(f"{name[each]} are no {length} rising numbers")
 
 
 def _piecewise_numbers(tets: CutTets, origin_before: Indices) -> npt.NDArray[np.int64]:

@@ -5,21 +5,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from ...contact.detection.persistent_contacts import PersistentContacts
 from ...mechanics.state import State
 from ...mesh.cut_tets import CutTets
 from ...mesh.embedding import Binding
 from ...runtime.arrays import indices
 from ..assembled_scene import AssembledScene
+from ..build_contact_step import add_backside_contacts
 from ..simulated_scene import SimulatedScene
 from ..sleeping_bodies import wake_all
 from .body_cut import BodyCut, PointCopies, add_cut, whole_body
+from .cut_contacts import carried_contacts, present_skin
 from .cut_model import copied_rows
 from .cut_scene import scene_after_cuts
+from .cut_skin import CutSkin, KeyedSkin, keyed_skin
 from .cut_state import copy_rows
 from .cut_support import check_may_be_cut
 
 
-def cut_body(simulation: SimulatedScene, key: str, tets: CutTets, points: PointCopies) -> None:
+def cut_body(
+    simulation: SimulatedScene, key: str, tets: CutTets, points: PointCopies, skin: CutSkin | None = None
+) -> None:
     """Cuts a body of a simulation between two steps.
 
     The nodes of the model are numbered anew, piece by piece, so a further cut is one of `built.bodies` as they are now.
@@ -29,6 +37,7 @@ def cut_body(simulation: SimulatedScene, key: str, tets: CutTets, points: PointC
         key: Of the body.
         tets: Copies of the tets that it has now, nodes and tets numbered in the body.
         points: Which of these hold the points of `body_points`, one by one.
+        skin: What the cut makes of `present_skin`; None: cut faces touch nothing, and the scene has no surfaces.
 
     Raises:
         BadInput: The body, or the scene, has what does not go on after a cut; the sentence names it.
@@ -36,30 +45,47 @@ def cut_body(simulation: SimulatedScene, key: str, tets: CutTets, points: PointC
     """
     built, state = simulation.built, simulation.state
     number = next(number for number, body in enumerate(built.bodies) if body.key == key)
-    check_may_be_cut(built, simulation.scene, number)
+    check_may_be_cut(built, simulation.scene, number, has_skin=skin is not None)
     before = next((cut for cut in built.cuts if cut.number == number), None)
     if before is None:
         vertices, contacts = body_points(built, key)
         mesh = built.bodies[number].mesh
         before = whole_body(number, key, mesh, PointCopies(vertices.tet, contacts.tet))
-    made = add_cut(before, tets, points)
+    made = add_cut(before, tets, points, _keyed(built, number, skin))
     cuts = sorted([*(cut for cut in built.cuts if cut.number != number), made.cut], key=lambda cut: cut.number)
-    now = scene_after_cuts(built.uncut or built, cuts)
+    now = replace(scene_after_cuts(built.uncut or built, cuts), initial=built.initial)
     rows = copied_rows(built.model, {number: made.tets})
     wake_all(state)
     copy_rows(state, rows)
     made.cut.store_in(state.fields)
     if simulation.held_nodes is not None:
         simulation.held_nodes = simulation.held_nodes[rows.node]
-    simulation.built = replace(now, initial=built.initial)
+    memory = carried_contacts(PersistentContacts.from_state(state), built, now)
+    simulation.built = now
+    if now.contact_materials is not None:
+        has_changed = np.arange(len(now.bodies), dtype=np.int64) == number
+        memory = add_backside_contacts(memory, simulation, has_changed)
+    memory.store_in(state)
+
+
+def _keyed(built: AssembledScene, number: int, skin: CutSkin | None) -> KeyedSkin | None:
+    """Returns the skin of a body with keys; None where there is none."""
+    if skin is None:
+        return None
+    before = present_skin(built, number)
+    return keyed_skin(skin, before.vertex_key, before.triangle_key)
 
 
 def body_points(built: AssembledScene, key: str) -> tuple[Binding, Binding]:
-    """Returns the render vertices and the contact points of a body in the tets that it has now, numbered in it."""
+    """Returns the render vertices and the contact points of a body in the tets that it has now, numbered in it.
+
+    Those on cut faces are not among them: they are vertices of its skin.
+    """
     number = next(number for number, body in enumerate(built.bodies) if body.key == key)
     body, points = built.bodies[number], built.contact_points
-    own = (points.tet >= body.range.tets.start) & (points.tet < body.range.tets.stop)
-    contacts = Binding(indices(points.tet[own] - body.range.tets.start), points.weights[own])
+    tet = points.tet[: len(points) - len(built.crack_point_rows)]
+    own = np.flatnonzero((tet >= body.range.tets.start) & (tet < body.range.tets.stop))
+    contacts = Binding(indices(tet[own] - body.range.tets.start), points.weights[own])
     return body.binding, contacts
 
 

@@ -29,6 +29,7 @@ from ..features.feature import BuildInputs, Feature
 from ..features.muscles import Muscles
 from ..forces import make_forces
 from .body_cut import BodyCut
+from .cut_contacts import cut_points, materials_after_cuts
 from .cut_model import CopiedRows, copied_rows, cut_model
 
 
@@ -38,6 +39,9 @@ def scene_after_cuts(uncut: AssembledScene, cuts: Sequence[BodyCut]) -> Assemble
     Args:
         uncut: The scene as it was built.
         cuts: All bodies that were cut.
+
+    Raises:
+        ValueError: Some were cut with their skins, and others without.
     """
     inputs, copies = uncut.build_inputs, {cut.number: cut.tets for cut in cuts}
     assert inputs is not None
@@ -49,6 +53,11 @@ def scene_after_cuts(uncut: AssembledScene, cuts: Sequence[BodyCut]) -> Assemble
         bindings[cut.number] = cut.binding(inputs.bindings[cut.number])
         tet = indices(cut.points.contact + model.bodies[cut.number].tets.start)
         points[cut.number] = replace(points[cut.number], tet=tet)
+    skins = {cut.number: cut.skin for cut in cuts if cut.skin is not None}
+    if skins and len(skins) < len(cuts):
+        raise ValueError("some bodies were cut with their skins, and others without")
+    materials = materials_after_cuts(uncut, skins, model) if skins else None
+    faces, face_keys = cut_points(uncut, skins, model)
     colliders = with_ignored_bodies(uncut.colliders, inputs.scene, model)
     now = BuildInputs(
         scene=inputs.scene,
@@ -58,15 +67,15 @@ def scene_after_cuts(uncut: AssembledScene, cuts: Sequence[BodyCut]) -> Assemble
         bindings=bindings,
         model=model,
         body_contact_points=points,
-        contact_points=ContactPoints.concatenate(points),
+        contact_points=ContactPoints.concatenate([*points, *faces]),
         colliders=(*colliders, *(posed_collider(each, each.vertices) for each in uncut.deforming)),
         gravity=inputs.gravity,
         state=State(model.X.copy(), np.zeros_like(model.X), inputs.scene.settings.start_time),
         kept=tuple(_kept(uncut, cuts, model, rows)),
     )
     build_features(now)
-    built = uncut.with_tets(now, colliders, None, make_forces(now))
-    return replace(built, cuts=tuple(cuts), uncut=uncut)
+    built = uncut.with_tets(now, colliders, materials, make_forces(now))
+    return replace(built, cuts=tuple(cuts), uncut=uncut, crack_point_rows=face_keys)
 
 
 def _renumbered(points: ContactPoints, number: int, before: Model, now: Model) -> ContactPoints:

@@ -24,8 +24,13 @@ FOLLOWING_FORCES = (BodyPins, BodyGoal, BodyHook, StretchLimits)
 FORCES_OF_RIGID_BODIES = (CoreSpring, RigidDamping)
 
 
-def check_may_be_cut(built: AssembledScene, scene: Scene, number: int) -> None:
+def check_may_be_cut(built: AssembledScene, scene: Scene, number: int, *, has_skin: bool) -> None:
     """Makes sure that a body can be cut, in a scene that may have been cut before.
+
+    Args:
+        built, scene: The scene.
+        number: Of the body.
+        has_skin: Whether who cuts it has cut its skin, too.
 
     Raises:
         BadInput: "cutting-combined", "cutting-beside", "cutting-contact": the body, or another one, has what does not
@@ -37,7 +42,7 @@ def check_may_be_cut(built: AssembledScene, scene: Scene, number: int) -> None:
     for other in scene.bodies:
         for feature in _features_beside(other):
             raise BadInput("cutting-beside", name=body.name, other=other.name, feature=feature)
-    if built.contact_materials is not None:
+    if built.contact_materials is not None and not has_skin:
         raise BadInput("cutting-contact", name=body.name)
 
 

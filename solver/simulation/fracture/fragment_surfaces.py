@@ -100,10 +100,10 @@ class FragmentSurfaces:
                 parts.append(torn_sheet_surface(self.surfaces, self.model, number, tets))
             else:
                 parts.append(self._intact_surface(skin, tets))
-        together = _merge_surfaces(skins, parts, tets, broken, torn)
+        together = merge_surfaces(skins, parts, tets, broken, torn)
         has_sheets = self.model.sheets is not None  # places of which are on the tets under triangles
         support = indices(np.concatenate([part.support_tet for part in parts])) if has_sheets else NO_SUPPORT_TETS
-        return replace(self.surfaces, surfaces=together, points=_concatenate_points(parts), support_tet=support)
+        return replace(self.surfaces, surfaces=together, points=concatenate_points(parts), support_tet=support)
 
     @functools.cached_property
     def projected(self) -> dict[int, _ProjectedBody]:
@@ -226,13 +226,22 @@ def _least_lever_corners(tets: Indices, lever: Floats, nodes: Indices) -> np.nda
     return corner[order][np.searchsorted(at[order], np.arange(len(nodes), dtype=np.int64))]
 
 
-def _concatenate_points(parts: list[PresentSurface]) -> ContactPoints:
+def concatenate_points(parts: list[PresentSurface]) -> ContactPoints:
+    """Returns the vertices of all surfaces as contact points."""
     return ContactPoints.concatenate([part.points for part in parts])
 
 
-def _merge_surfaces(
+def merge_surfaces(
     skins: CollisionSurfaces, parts: list[PresentSurface], tets: Indices, broken: list[int], torn: list[int]
 ) -> CollisionSurfaces:
+    """Returns all surfaces after some have come apart.
+
+    Args:
+        skins: Before anything came apart.
+        parts: Each of them now.
+        tets: Nodes of all tets now, (m, 4).
+        broken, torn: Bodies that have come apart, solids and sheets; they lose their edges, but for those of `parts`.
+    """
     vertex_start = np.cumsum([0, *(len(part.rest) for part in parts)], dtype=np.int64)
     triangle_start = np.cumsum([0, *(len(part.triangles) for part in parts)], dtype=np.int64)
     tet = indices(np.concatenate([part.tet for part in parts]))
@@ -244,7 +253,7 @@ def _merge_surfaces(
             skins.source_vertices[skins.vertices_of(skin)],
             skins.source_weights[skins.vertices_of(skin)],
         )
-    points, rest = _concatenate_points(parts), floats(np.concatenate([part.rest for part in parts]), -1, 3)
+    points, rest = concatenate_points(parts), floats(np.concatenate([part.rest for part in parts]), -1, 3)
     now = vertex_start.astype(np.int64), triangle_start.astype(np.int64)
     # pieces meet by their points alone
     copies = [part.edges for part in parts if part.edges is not None]
