@@ -148,9 +148,11 @@ def check_copies(before: CutTets, cut: CutTets) -> None:
     count, parent = len(before.tets), cut.parent
     if len(cut.tets) != len(parent) or len(cut.filled) != len(parent):
         raise ValueError("tets, parent and filled have other lengths")
-    if not np.array_equal(np.unique(parent), np.arange(count, dtype=np.int64)) or (np.diff(parent) < 0).any():
+    steps = np.diff(parent, prepend=-1, append=count)  # from one tet to the next, or to the next copy of one
+    if not len(parent) or steps[0] != 1 or steps[-1] != 1 or (steps < 0).any() or (steps > 1).any():
         raise ValueError("parent does not rise through all tets")
-    if not np.array_equal(np.unique(cut.tets), np.arange(len(cut.origin), dtype=np.int64)):
+    uses = np.bincount(cut.tets.ravel(), minlength=len(cut.origin))
+    if len(uses) != len(cut.origin) or not uses.all():
         raise ValueError("some nodes are in no copy, or have no origin")
     if not np.array_equal(cut.origin[cut.tets], before.tets[parent]):
         raise ValueError("tets are not copies of their parents")
