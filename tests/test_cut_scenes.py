@@ -14,11 +14,14 @@ import pytest
 from fixtures.cut_runs import CutRun
 from fixtures.energy_measures import elastic_energy, energy, kinetic_energy
 from fixtures.scenes import JELLY, Run, block
+from sinew.solver.constraints.attachments.surface_attachments import SurfaceAttachments
+from sinew.solver.constraints.attachments.surface_links import SurfaceLinks
 from sinew.solver.constraints.goal import BodyGoal
 from sinew.solver.mechanics.state import State
 from sinew.solver.mechanics.state_fields import DAMAGE_FIELD, FLOWED, PLASTIC_STRAIN, TEMPERATURE
 from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.threads.thread_count import using_threads
+from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.contact import Collider
 from sinew.solver.scene.flesh import DYNAMIC, Flesh
 from sinew.solver.scene.formulation import FormulationSettings
@@ -29,7 +32,7 @@ from sinew.solver.scene.muscle import Muscle
 from sinew.solver.scene.scene import Body, Fracture, Scene, Settings
 from sinew.solver.simulation.cutting.cut_bodies import apply_cuts
 from sinew.solver.simulation.features.muscles import Muscles
-from sinew.solver.simulation.simulation import Simulation
+from sinew.solver.simulation.simulation import FrameCallbacks, Simulation
 
 STILL = replace(JELLY, stiffness_damping=0.0)
 WEIGHTLESS = Settings(frame_end=80, gravity=(0.0, 0.0, 0.0), tolerance=1e-12)
@@ -150,6 +153,25 @@ def test_a_cut_beside_the_body_changes_no_byte(tmp_path: Path):
     assert found[0] == found[1]
 
 
+def test_a_cut_between_the_steps_of_a_frame(tmp_path: Path):
+    one = moving(cut_bar(tmp_path, replace(WEIGHTLESS, substeps=4)))
+    steps, found = 0, []
+
+    def cut_before_third() -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            found.append(totals(one.simulation))
+            one.cut(SLANTED, MIDDLE)
+            found.append(totals(one.simulation))
+
+    report = one.simulation.advance(FrameCallbacks(before_step=cut_before_third)).report
+    assert report.converged and len(halves(one)) == 2
+    for name, values in found[0].items():
+        assert np.abs(found[1][name] - values).max() < 1e-12 * np.abs(values).max(), name
+    assert one.simulation.advance().report.converged
+
+
 def falling(folder: Path) -> CutRun:
     body = block((3, 3, 3), at=(0.0, 0.0, 0.3), key="block")
     return CutRun(Run(folder, Scene((body,), (GROUND,), Settings(frame_end=60, tolerance=1e-6))))
@@ -260,6 +282,35 @@ def test_hooks_pull_the_half_that_has_their_points(tmp_path: Path):
     assert any(force.kind == "hook" for force in one.simulation.built.forces)
     for _ in range(3):
         assert one.simulation.advance().report.converged
+
+
+def test_springs_to_another_body_go_on_with_the_points_of_each_half(tmp_path: Path):
+    plate = block((4, 2, 2), (4.0, 1.0, 0.4), at=(0.0, 0.0, 1.05), key="plate")
+    top = np.arange(len(plate.vertices), dtype=np.int32)[plate.vertices[:, 2] > 1.4]
+    plate = replace(plate, pinned=top)
+    hung = bar(attachments=(Attachment("plate", "spring", reach=0.2),))
+    one = CutRun(Run(tmp_path, Scene((hung, plate), settings=Settings(frame_end=80))))
+    for _ in range(4):
+        one.simulation.advance()
+
+    def links() -> SurfaceLinks:
+        force = next(force for force in one.simulation.built.forces if isinstance(force, SurfaceAttachments))
+        return force.links[0]
+
+    before, x, tets = links(), one.simulation.state.x, one.simulation.built.model.tets
+    places = before.points(x, tets)
+    stiffness = before.stiffness
+    one.cut(SLANTED, MIDDLE)
+    now, x, tets = links(), one.simulation.state.x, one.simulation.built.model.tets
+    assert np.abs(now.points(x, tets) - places).max() < 1e-12
+    assert now.stiffness == pytest.approx(stiffness, rel=1e-9)
+    assert np.abs(now.target.simulated_vertices(x, tets)).max() < 10.0
+    for _ in range(10):
+        assert one.simulation.advance().report.converged
+    middles = [one.simulation.state.x[own].mean(axis=0) for own in halves(one)]
+    assert len(middles) == 3 and min(middle[2] for middle in middles) > 0.0  # both halves still hang
+    with pytest.raises(BadInput, match="attachments of others to it"):
+        CutRun(one.simulation, "plate").cut([1.0, 0.0, 0.0], 2.0)
 
 
 def muscle_bar() -> Body:

@@ -7,6 +7,7 @@ Copies hang together across a face where both have material of the same side of 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -87,12 +88,26 @@ class PlaneCutter:
             for number, tet in enumerate(self.whole):
                 self.parts.append((Polyhedron([self.X[tet[list(face)]] for face in FACES], [0, 1, 2, 3]), number))
 
-    def cut(self, tets: np.ndarray, normal: np.ndarray, offset: float) -> CutTets:
-        """Returns the copies that the plane n · x = offset makes of all copies now, whose nodes are `tets`, (k, 4)."""
+    def cut(
+        self,
+        tets: np.ndarray,
+        normal: np.ndarray,
+        offset: float,
+        reaches: Callable[[np.ndarray], bool] = lambda middle: True,
+    ) -> CutTets:
+        """Returns the copies that the plane n · x = offset makes of all copies now.
+
+        Args:
+            tets: Their nodes, (k, 4).
+            normal, offset: The plane.
+            reaches: Whether the blade reaches the tet with its middle at a place at rest; others stay whole.
+        """
         normal = np.asarray(normal, float)
         parts, parent, side, filled = [], [], [], []
         for number, (part, tet) in enumerate(self.parts):
             found = [(s, part.clipped(s * normal, s * offset)) for s in (1.0, -1.0)]
+            if not reaches(self.X[self.whole[tet]].mean(axis=0)) and all(piece is not None for _, piece in found):
+                found = [(0.0, part)]
             found = [(s, piece) for s, piece in found if piece is not None and piece.volume() > 0.0]
             volumes = np.array([piece.volume() for _, piece in found])
             for (s, piece), share in zip(found, volumes / volumes.sum(), strict=True):
@@ -119,7 +134,9 @@ class PlaneCutter:
         for copy, ((part, _), s) in enumerate(zip(parts, side, strict=True)):
             for face in set(part.faces) - {CUT_FACE}:
                 nodes = tuple(sorted(at[copy][list(FACES[face])].tolist()))
-                at_face.setdefault((nodes, s), []).append((copy, face))
+                for half in (1.0, -1.0):
+                    if s != -half:  # a tet that stays whole has both
+                        at_face.setdefault((nodes, half), []).append((copy, face))
         for sharing in at_face.values():
             for (a, face), (b, other) in itertools.pairwise(sharing):
                 for c, d in itertools.product(FACES[face], FACES[other]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...constraints.attachments.surface_attachments import SurfaceAttachments
 from ...constraints.fields.field_force import FieldForce
 from ...constraints.goal import BodyGoal
 from ...constraints.hooks import BodyHook
@@ -69,12 +70,26 @@ def _acting_features(built: AssembledScene, number: int) -> Iterator[str]:
     for force in built.forces:
         if isinstance(force, (*FOLLOWING_FORCES, *FORCES_OF_RIGID_BODIES)):
             continue
+        if isinstance(force, SurfaceAttachments):
+            yield from _attachments_that_stay(force, number)
+            continue
         acting = force.restricted_to((number,))
         presses = not isinstance(acting, FieldForce) or acting.faces is not None
         if acting is not None and presses:
             yield force.kind.capitalize()
     if any(not isinstance(feature, FEATURES) for feature in built.features):
         yield "the brushes of a live run"
+
+
+def _attachments_that_stay(force: SurfaceAttachments, number: int) -> Iterator[str]:
+    """Yields what attachments of a body, or to it, do not follow a cut: all others begin at its points.
+
+    Where they end on it, and where edges do, is found by place, and copies of a tet are all at one.
+    """
+    if any(links.target.body == number for links in force.links):
+        yield "attachments of others to it"
+    if any(links.body == number and links.are_edges for links in force.links):
+        yield "attachments by edges"
 
 
 def _features_of_scene(built: AssembledScene) -> Iterator[str]:
