@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fixtures.bone_scenes import limb, rod
 from fixtures.cut_runs import CutRun
 from fixtures.energy_measures import elastic_energy, energy, kinetic_energy
 from fixtures.scenes import JELLY, Run, block
@@ -23,7 +24,7 @@ from sinew.solver.runtime.errors import BadInput
 from sinew.solver.runtime.threads.thread_count import using_threads
 from sinew.solver.scene.attachment import Attachment
 from sinew.solver.scene.contact import Collider
-from sinew.solver.scene.flesh import DYNAMIC, Flesh
+from sinew.solver.scene.flesh import DYNAMIC, Bone, Flesh
 from sinew.solver.scene.formulation import FormulationSettings
 from sinew.solver.scene.goal import Goal
 from sinew.solver.scene.hook import Hook
@@ -311,6 +312,35 @@ def test_springs_to_another_body_go_on_with_the_points_of_each_half(tmp_path: Pa
     assert len(middles) == 3 and min(middle[2] for middle in middles) > 0.0  # both halves still hang
     with pytest.raises(BadInput, match="attachments of others to it"):
         CutRun(one.simulation, "plate").cut([1.0, 0.0, 0.0], 2.0)
+
+
+def test_bones_hold_the_half_that_is_in_them(tmp_path: Path):
+    vertices, triangles = rod(-0.1, 1.1)
+    bone = Bone("bone", "Bone", vertices, triangles)
+    body = limb(flesh=Flesh(DYNAMIC), material=STILL)
+    run = Run(tmp_path, Scene((body,), settings=Settings(frame_end=80, gravity=(0.0, 0.0, -9.81)), bones=(bone,)))
+    one = CutRun(run, "limb")
+    one.simulation.advance()
+    held = one.simulation.built.bones.fixed_nodes
+    X = one.simulation.built.model.X
+    places = {tuple(place) for place in X[held].round(9).tolist()}
+    assert (X[held, 0] > 0.99).any()  # nodes of tets that the cut parts
+    one.cut([1.0, 0.0, 0.0], 1.03)
+    first, second = halves(one)
+    now = one.simulation.built.bones.fixed_nodes
+    assert (now < first.stop).all() and len(now) == len(held)  # none of the copies whose material is outside
+    built = one.simulation.built
+    assert {tuple(place) for place in built.model.X[now].round(9).tolist()} == places
+    in_bone = [tuple(place) in places for place in built.model.X[second].round(9).tolist()]
+    assert any(in_bone)
+    one.cut([0.0, 0.0, 1.0], 0.55)  # through the bone: both slices of the half stay with it
+    bones = one.simulation.built.bones
+    assert len(bones.fixed_nodes) == len(held)
+    for _ in range(8):
+        assert one.simulation.advance().report.converged
+    heights = [(one.simulation.state.x - one.simulation.built.model.X)[own, 2].mean() for own in halves(one)]
+    assert len(heights) == 4 and sum(height < -0.4 for height in heights) == 2
+    assert sum(height > -0.2 for height in heights) == 2
 
 
 def muscle_bar() -> Body:

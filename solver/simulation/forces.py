@@ -99,6 +99,9 @@ def _check_bones(scene: Scene, tracks: TrackReader) -> None:
 def _make_bones(inputs: BuildInputs) -> list[Force | None]:
     if not inputs.scene.bones:
         return []
+    kept: list[Force | None] = [force for force in inputs.kept if isinstance(force, Force) and force.kind == "bones"]
+    if kept:
+        return kept
     from ..constraints.bones import make_bones
 
     pins = tuple(force for force in inputs.forces if isinstance(force, BodyPins))

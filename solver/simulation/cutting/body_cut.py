@@ -18,12 +18,20 @@ from ...mesh.cut_tets import CutTets, cut_again, uncut_tets
 from ...mesh.embedding import Binding
 from ...mesh.geometry.connected_components import mesh_components
 from ...mesh.tet_mesh import TetMesh
-from ...runtime.arrays import Indices, floats, indices
+from ...runtime.arrays import Bools, Indices, floats, indices
 from ...runtime.npz_reader import stored_floats, stored_indices
 from .copy_shares import copy_shares
 from .cut_skin import KeyedSkin
 
-FIELD_NAMES = ("tets", "parent", "origin", "share", "vertex", "contact")  # by which a state has the cuts of a body
+FIELD_NAMES = (
+    "tets",
+    "parent",
+    "origin",
+    "share",
+    "vertex",
+    "contact",
+    "node",
+)  # by which a state has the cuts of a body
 SKIN = "skin_"  # before the names of arrays of its skin
 SUM_TOLERANCE = 1.0e-9  # of the shares of the copies of a tet, which add up to 1
 
@@ -35,10 +43,13 @@ class PointCopies:
     Attributes:
         vertex: Of its render vertices, (v,).
         contact: Of its contact points, (p,).
+        node: Of the nodes that it was built with: which copy has the material at the place of each, (n,). Other copies
+            of the node have their material elsewhere, and bones that hold the node do not hold these.
     """
 
     vertex: Indices
     contact: Indices
+    node: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +81,16 @@ class BodyCut:
         """Returns the render vertices in the copies that hold them."""
         return Binding(self.points.vertex, whole.weights)
 
+    @property
+    def is_virtual(self) -> Bools:
+        """Which nodes have no material at their place: that of their tets is on the other side of a cut, (n',)."""
+        cut = self.tets
+        at = cut.tets[self.points.node]
+        own = cut.origin[at] == np.arange(len(at), dtype=np.int64)[:, None]
+        out = np.ones(len(cut.origin), np.bool_)
+        out[at[own]] = False
+        return out
+
     def store_in(self, fields: dict[str, npt.NDArray]) -> None:
         """Writes it into the fields of a state."""
         for name, values in self._arrays().items():
@@ -77,7 +98,7 @@ class BodyCut:
 
     def _arrays(self) -> dict[str, npt.NDArray]:
         cut, points = self.tets, self.points
-        values = (cut.tets, cut.parent, cut.origin, cut.filled, points.vertex, points.contact)
+        values = (cut.tets, cut.parent, cut.origin, cut.filled, points.vertex, points.contact, points.node)
         found: dict[str, npt.NDArray] = dict(zip(FIELD_NAMES, values, strict=True))
         if self.skin is not None:
             found |= {f"{SKIN}{name}": array for name, array in self.skin._asdict().items()}
@@ -89,10 +110,10 @@ class BodyCut:
         names = [CUT_FIELD.format(key=key, name=name) for name in FIELD_NAMES]
         if names[0] not in fields:
             return None
-        tets, parent, origin, share, vertex, contact = (fields[name] for name in names)
+        tets, parent, origin, share, *points = (fields[name] for name in names)
         skin_names = [CUT_FIELD.format(key=key, name=f"{SKIN}{name}") for name in KeyedSkin._fields]
         skin = KeyedSkin(*(fields[name] for name in skin_names)) if skin_names[0] in fields else None
-        return BodyCut(number, key, CutTets(tets, parent, origin, share), PointCopies(vertex, contact), skin)
+        return BodyCut(number, key, CutTets(tets, parent, origin, share), PointCopies(*points), skin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +142,7 @@ def add_cut(before: BodyCut, tets: CutTets, points: PointCopies, skin: KeyedSkin
         ValueError: The copies are not of these tets, or the points not in copies of theirs; the sentence says which.
     """
     check_copies(before.tets, tets)
-    for name in ("vertex", "contact"):
+    for name in ("vertex", "contact", "node"):
         was, now = getattr(before.points, name), getattr(points, name)
         if now.shape != was.shape or not np.array_equal(tets.parent[now], was):
             raise ValueError(f"{name} copies are not those of the tets that hold them")
@@ -130,7 +151,7 @@ def add_cut(before: BodyCut, tets: CutTets, points: PointCopies, skin: KeyedSkin
     own = replace(tets, tets=indices(number[tets.tets], -1, 4), origin=indices(tets.origin[order]))
     share = copy_shares(before.tets.filled, tets.parent, tets.filled)
     whole = replace(cut_again(before.tets, own), filled=share)
-    held = PointCopies(indices(points.vertex), indices(points.contact))
+    held = PointCopies(indices(points.vertex), indices(points.contact), indices(points.node))
     return NumberedCut(own, replace(before, tets=whole, points=held, skin=skin))
 
 
@@ -181,6 +202,7 @@ def stored_cut(fields: Mapping[str, npt.NDArray], key: str, mesh: TetMesh) -> Cu
     share = stored_floats(fields, names["share"], len(parent))
     for each in ("vertex", "contact"):
         stored_indices(fields, names[each], len(parent), -1)
+    stored_indices(fields, names["node"], len(parent), len(mesh.nodes))
     cut = CutTets(tets, parent, origin, share)
     check_copies(uncut_tets(mesh.tets, len(mesh.nodes)), cut)
     if (name := CUT_FIELD.format(key=key, name=f"{SKIN}rest")) in fields:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...constraints.nodes_as_points import tets_of_nodes
 from ...contact.detection.persistent_contacts import PersistentContacts
 from ...mechanics.state import State
 from ...mesh.cut_tets import CutTets
@@ -48,9 +49,8 @@ def cut_body(
     check_may_be_cut(built, simulation.scene, number, has_skin=skin is not None)
     before = next((cut for cut in built.cuts if cut.number == number), None)
     if before is None:
-        vertices, contacts = body_points(built, key)
-        mesh = built.bodies[number].mesh
-        before = whole_body(number, key, mesh, PointCopies(vertices.tet, contacts.tet))
+        points_before = PointCopies(*(points.tet for points in body_points(built, key)))
+        before = whole_body(number, key, built.bodies[number].mesh, points_before)
     made = add_cut(before, tets, points, _keyed(built, number, skin))
     cuts = sorted([*(cut for cut in built.cuts if cut.number != number), made.cut], key=lambda cut: cut.number)
     now = replace(scene_after_cuts(built.uncut or built, cuts), initial=built.initial)
@@ -76,17 +76,24 @@ def _keyed(built: AssembledScene, number: int, skin: CutSkin | None) -> KeyedSki
     return keyed_skin(skin, before.vertex_key, before.triangle_key)
 
 
-def body_points(built: AssembledScene, key: str) -> tuple[Binding, Binding]:
-    """Returns the render vertices and the contact points of a body in the tets that it has now, numbered in it.
+def body_points(built: AssembledScene, key: str) -> tuple[Binding, Binding, Binding]:
+    """Returns points of a body in the tets that it has now, numbered in it, in the order of `PointCopies`.
 
-    Those on cut faces are not among them: they are vertices of its skin.
+    These are its render vertices, its contact points, and the nodes that it was built with. Those on cut faces are not
+    among them: they are vertices of its skin.
     """
     number = next(number for number, body in enumerate(built.bodies) if body.key == key)
     body, points = built.bodies[number], built.contact_points
     tet = points.tet[: len(points) - len(built.crack_point_rows)]
     own = np.flatnonzero((tet >= body.range.tets.start) & (tet < body.range.tets.stop))
     contacts = Binding(indices(tet[own] - body.range.tets.start), points.weights[own])
-    return body.binding, contacts
+    cut = next((cut for cut in built.cuts if cut.number == number), None)
+    if cut is None:
+        node_tet, corner = tets_of_nodes(body.mesh.tets)
+    else:
+        node_tet, whole = cut.points.node, cut.tets.origin[body.mesh.tets[cut.points.node]]
+        corner = indices((whole == np.arange(len(node_tet), dtype=np.int64)[:, None]).argmax(axis=1))
+    return body.binding, contacts, Binding(node_tet, np.eye(4)[corner])
 
 
 def apply_cuts(built: AssembledScene, state: State) -> AssembledScene:

@@ -4,13 +4,15 @@
 Nothing of the steps in between enters, so a resumed simulation gets the same arrays as one that ran through. Features
 and forces are made anew from the copies and from the points that these hold; what would come out otherwise for copies
 than for the tets that they are of, since it depends on how the whole body hangs together, is kept: fibres of muscles,
-and what goals pull nodes to. Contact points keep their numbers, so contacts go on as they are.
+what goals pull nodes to, and what bones hold, but for nodes that have no material at their place. Contact points keep
+their numbers, so contacts go on as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from ...contact.detection.contact_sample_points import ContactPoints
 from ...mechanics.model import Model
 from ...mechanics.state import State
 from ...mesh.embedding import Binding
-from ...runtime.arrays import indices
+from ...runtime.arrays import Bools, indices
 from ..assemble_bodies import build_features, with_ignored_bodies
 from ..assembled_scene import AssembledScene
 from ..features.feature import BuildInputs, Feature
@@ -31,6 +33,9 @@ from ..forces import make_forces
 from .body_cut import BodyCut
 from .cut_contacts import cut_points, materials_after_cuts
 from .cut_model import CopiedRows, copied_rows, cut_model
+
+if TYPE_CHECKING:  # takes long to load, and few scenes have it
+    from ...constraints.bones.bone_constraint import BoneConstraint
 
 
 def scene_after_cuts(uncut: AssembledScene, cuts: Sequence[BodyCut]) -> AssembledScene:
@@ -93,6 +98,12 @@ def _kept(uncut: AssembledScene, cuts: Sequence[BodyCut], model: Model, rows: Co
     for cut in cuts:
         if cut.number in goals:
             yield _copied_goal(goals[cut.number], cut, model)
+    bones = uncut.bones
+    if bones is not None:
+        is_held = np.ones(model.node_count, np.bool_)
+        for cut in cuts:
+            is_held[model.bodies[cut.number].nodes] = ~cut.is_virtual
+        yield replace(bones, constraints=tuple(_copied_bone(bone, rows, is_held) for bone in bones.constraints))
 
 
 def _copied_muscles(muscles: Muscles, cuts: Sequence[BodyCut], model: Model, rows: CopiedRows) -> Muscles:
@@ -108,6 +119,21 @@ def _copied_muscles(muscles: Muscles, cuts: Sequence[BodyCut], model: Model, row
             }
     arrays = type(muscles.arrays)(*(np.ascontiguousarray(values[place]) for values in muscles.arrays))
     return replace(muscles, arrays=arrays, tets=indices(tets), lam=model.lam, cached=cached)
+
+
+def _copied_bone(bone: BoneConstraint, rows: CopiedRows, is_held: Bools) -> BoneConstraint:
+    """Returns what a bone holds: those copies of its nodes that may be held, (n',), as it has held the nodes."""
+    place = np.full(int(rows.node.max(initial=0)) + 1, -1, np.int32)
+    place[bone.nodes] = np.arange(len(bone.nodes), dtype=np.int32)
+    nodes = np.flatnonzero((place[rows.node] >= 0) & is_held)
+    before = place[rows.node[nodes]]
+    return replace(
+        bone,
+        nodes=indices(nodes),
+        rows=bone.rows[before],
+        painted_strength=bone.painted_strength[before],
+        target_shift=bone.target_shift[before] if len(bone.target_shift) else bone.target_shift,
+    )
 
 
 def _copied_goal(goal: BodyGoal, cut: BodyCut, model: Model) -> BodyGoal:

@@ -68,7 +68,7 @@ def _acting_features(built: AssembledScene, number: int) -> Iterator[str]:
     if any(shape.number == number for shape in built.animated_rest_shapes):
         yield "Rest Shape Follows Shape Keys"
     for force in built.forces:
-        if isinstance(force, (*FOLLOWING_FORCES, *FORCES_OF_RIGID_BODIES)):
+        if isinstance(force, (*FOLLOWING_FORCES, *FORCES_OF_RIGID_BODIES)) or force is built.bones:
             continue
         if isinstance(force, SurfaceAttachments):
             yield from _attachments_that_stay(force, number)
