@@ -14,7 +14,6 @@ from ...constraints.rigid_core.core_drivers import CoreSpring
 from ...constraints.rigid_core.rigid_damping import RigidDamping
 from ...constraints.stretch_limit import StretchLimits
 from ...runtime.errors import BadInput
-from ...scene.flesh import QUASISTATIC
 from ...scene.formulation import HIERARCHICAL, display_name
 from ...scene.scene import Body, Scene
 from ..assembled_scene import AssembledScene
@@ -40,8 +39,10 @@ def check_may_be_cut(built: AssembledScene, scene: Scene, number: int, *, has_sk
     body = scene.bodies[number]
     for feature in (*_features_of_body(body), *_features_of_scene(built), *_acting_features(built, number)):
         raise BadInput("cutting-combined", name=body.name, feature=feature)
+    if body.follows_pose and (has_skin or (body.flesh is not None and body.flesh.self_contact)):
+        raise BadInput("cutting-combined", name=body.name, feature="Self Collisions")
     for other in scene.bodies:
-        for feature in _features_beside(other):
+        for feature in _features_beside(other, is_other=other.key != body.key):
             raise BadInput("cutting-beside", name=body.name, other=other.name, feature=feature)
     if built.contact_materials is not None and not has_skin:
         raise BadInput("cutting-contact", name=body.name)
@@ -102,11 +103,11 @@ def _features_of_scene(built: AssembledScene) -> Iterator[str]:
         yield "Refine While Simulating"
 
 
-def _features_beside(body: Body) -> Iterator[str]:
-    """Yields what a body has beside which none can be cut yet, itself included."""
+def _features_beside(body: Body, *, is_other: bool) -> Iterator[str]:
+    """Yields what a body has beside which none can be cut yet, mostly itself included."""
     if body.is_sheet:
         yield "Cloth or Strands"
     if body.fracture is not None:
         yield "Fracture"
-    if body.flesh is not None and body.flesh.motion == QUASISTATIC:
+    if body.follows_pose and is_other:
         yield "Follow Pose"
