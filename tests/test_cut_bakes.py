@@ -12,6 +12,8 @@ import pytest
 import sinew.solver.api as sinew
 from fixtures.cut_runs import CutRun
 from fixtures.scenes import block
+from sinew.addon.cache.baked_tets import body_tets
+from sinew.addon.overlays.tet_geometry import load_geometry
 from sinew.solver.bake.cache import CacheReader
 from sinew.solver.bake.cache.pc2 import read_samples
 from sinew.solver.bake.newest_checkpoint import newest_checkpoint
@@ -73,6 +75,30 @@ def test_lost_samples_are_drawn_again_from_the_copies(tmp_path: Path, cutters: N
     again = read_samples(cache.play_path("block"), 0, 14)
     assert np.abs(drawn[13] - drawn[0]).max() > 0.1
     assert np.abs(again - drawn).max() < 1e-6  # frames are float32
+
+
+def test_overlays_draw_the_copies(tmp_path: Path, cutters: None):
+    bodies = (*SCENE.bodies, block((2, 1, 1), at=(0.0, 5.0, 0.0), key="other"))
+    passing = (("block", "other"),)
+    cache = sinew.bake(replace(ends_at(10), bodies=bodies, ignored_pairs=passing), tmp_path / "c.sinew")
+    reader = CacheReader(cache.folder)
+    intact, first, second = (reader.read_frame(frame).topology for frame in (4, 7, 10))
+    assert intact == 0 < first < second
+    stored = reader.read_topology(second)
+    count = len(reader.read_frame(10).x)
+    assert len(stored["origin"]) == count and len(stored["tets"]) == len(stored["parent"])
+    block_tets, other_tets = (body_tets(reader, key) for key in ("block", "other"))
+    assert block_tets is not None and other_tets is not None
+    tets, nodes = block_tets.tets_and_nodes(reader, second)
+    parent = block_tets.parents(reader, second)
+    assert np.array_equal(tets + nodes[0], stored["tets"][: len(tets)]) and len(tets) > len(block_tets.tets)
+    origin = stored["origin"][nodes[0] : nodes[1]]
+    assert np.array_equal(origin[tets], block_tets.tets[parent])
+    others, rows = other_tets.tets_and_nodes(reader, second)
+    assert np.array_equal(others, other_tets.tets) and rows[1] == count
+    assert np.array_equal(other_tets.parents(reader, second), np.arange(len(others)))
+    drawn = load_geometry(reader, "block", second)
+    assert drawn is not None and drawn.nodes == nodes and drawn.faces.max() < nodes[1] - nodes[0]
 
 
 def test_copies_of_other_tets_are_no_checkpoint(tmp_path: Path, cutters: None):

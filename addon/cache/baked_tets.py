@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,15 +35,34 @@ class BodyTets:
     def tets_and_nodes(self, reader: CacheReader, topology: int) -> tuple[Indices, tuple[int, int]]:
         """Returns the tets (m, 4) in a topology (0: intact), and the range of the body's nodes in its frames.
 
+        After a cut these are copies of the intact ones (`parents`).
+
         Raises:
             StorageFailed: The topology is damaged.
         """
         if topology == 0:
             return self.tets, (self.first_node, self.first_node + self.node_count)
         stored = reader.read_topology(topology)
-        tets = stored["tets"][self.first_tet : self.first_tet + len(self.tets)]
         nodes = self._nodes(stored["origin"])
-        return (tets - nodes[0]).astype(np.int32), nodes
+        return (stored["tets"][self._rows(stored)] - nodes[0]).astype(np.int32), nodes
+
+    def parents(self, reader: CacheReader, topology: int) -> Indices:
+        """Returns for the tets in a topology the intact ones that they are or, after a cut, are copies of, (m,).
+
+        Raises:
+            StorageFailed: The topology is damaged.
+        """
+        stored = reader.read_topology(topology) if topology else {}
+        if "parent" not in stored:
+            return np.arange(len(self.tets), dtype=np.int32)
+        return (stored["parent"][self._rows(stored)] - self.first_tet).astype(np.int32)
+
+    def _rows(self, stored: Mapping[str, npt.NDArray]) -> slice:
+        """Returns which tets of a topology are the body's."""
+        bounds = self.first_tet, self.first_tet + len(self.tets)
+        if "parent" in stored:  # bodies were cut, so others have more tets before them
+            bounds = tuple(np.searchsorted(stored["parent"], bounds).tolist())
+        return slice(*bounds)
 
     def has_split_nodes(self, reader: CacheReader, topology: int) -> bool:
         """Whether nodes of the body are split in a topology.

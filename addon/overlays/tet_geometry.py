@@ -64,14 +64,13 @@ def load_geometry(reader: CacheReader, key: str, topology: int = 0) -> TetGeomet
     try:
         if body is None:
             return None
-        tets, nodes = body.tets_and_nodes(reader, topology)
+        (tets, nodes), parent = body.tets_and_nodes(reader, topology), body.parents(reader, topology)
         core = reader.read_model(key).get("core_tets", np.zeros(0, np.int32))
     except StorageFailed:
         return None
     faces = boundary_faces(tets)
-    return TetGeometry(
-        nodes, faces, face_edges(faces), tets[body.joined][:, TET_FACES].reshape(-1, 3), boundary_faces(tets[core])
-    )
+    joined, of_core = tets[np.isin(parent, body.joined)], tets[np.isin(parent, core)]
+    return TetGeometry(nodes, faces, face_edges(faces), joined[:, TET_FACES].reshape(-1, 3), boundary_faces(of_core))
 
 
 def topology_at(folder: Path, frame: int) -> int:

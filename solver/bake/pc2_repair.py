@@ -225,7 +225,7 @@ class _RedrawnFrames:
         if any(name.startswith(CUT_PREFIX) for name in arrays):
             for body in self._whole.bodies:
                 self.reader.read_checked(path, partial(stored_cut, arrays, body.key, body.mesh))
-            return dict(arrays)
+            return {name: values for name, values in arrays.items() if name.startswith(CUT_PREFIX)}
         made = self.reader.read_checked(path, lambda: stored_topology(arrays, whole.tets, whole.node_count))
         return {TETS_FIELD: made.tets, ORIGIN_FIELD: made.origin}
 

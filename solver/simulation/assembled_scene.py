@@ -151,6 +151,15 @@ class AssembledScene:
         )
 
     @functools.cached_property
+    def _cut_tets(self) -> dict[str, npt.NDArray]:
+        """The copies of tets of all bodies after cuts, as `stored_tets` has them."""
+        from .cutting.cut_model import copied_rows
+
+        assert self.uncut is not None
+        rows = copied_rows(self.uncut.model, {cut.number: cut.tets for cut in self.cuts})
+        return {"tets": self.model.tets, "origin": rows.node, "parent": rows.tet}
+
+    @functools.cached_property
     def joint_binding(self) -> Binding:
         """The render vertices of all bodies, one after the other, in the tets of the model."""
         tets = [body.binding.tet + body.range.tets.start for body in self.bodies]
@@ -174,9 +183,13 @@ class AssembledScene:
         return self.pieces.topology if self.pieces else Topology.from_state(state)
 
     def stored_tets(self, state: State) -> dict[str, npt.NDArray]:
-        """Returns what a cache has of the tets of `stored` after some nodes have split or bodies were cut, by name."""
+        """Returns what a cache has of the tets of `stored` after some nodes have split or bodies were cut, by name.
+
+        That is `tets` and `origin`, as in `Topology`; after cuts also the tet of the whole bodies that each is a copy
+        of, `parent`, and what the state has of cuts.
+        """
         if self.cuts:
-            return {name: values for name, values in state.fields.items() if name.startswith(CUT_PREFIX)}
+            return self._cut_tets | {n: values for n, values in state.fields.items() if n.startswith(CUT_PREFIX)}
         topology = self.stored_topology(state)
         return {} if topology is None else {"tets": topology.tets, "origin": topology.origin}
 

@@ -102,7 +102,10 @@ class CacheReader:
         return [number for number in found if last is not None and number < self.metadata.sample_count(last)]
 
     def read_topology(self, number: int) -> dict[str, npt.NDArray]:
-        """Returns `tets` and `origin` of a topology, as in solver/mechanics/topology_state.py, or cuts of bodies."""
+        """Returns `tets` and `origin` of a topology, as in solver/mechanics/topology_state.py.
+
+        After cuts it also has `parent` and what the state has of them (`AssembledScene.stored_tets`).
+        """
         return self.read_arrays(layout.numbered_path(self.folder / layout.TOPOLOGY_FOLDER, number))
 
     def read_result(self, key: str) -> dict[str, npt.NDArray] | None:
