@@ -15,7 +15,9 @@ import numpy as np
 
 from ...runtime.arrays import Floats, Indices, floats
 
-MIN_SHARE = 1.0e-3  # of a tet as it was built
+# Of a tet as it was built. A jelly of 320 tets in eight pieces that touch each other took as many iterations in 16
+# frames, within 10 %, with any of 1e-5, 1e-3, 0.01, 0.03 and 0.1.
+MIN_SHARE = 1.0e-3
 
 
 def copy_shares(whole: Floats, parent: Indices, filled: Floats) -> Floats:
