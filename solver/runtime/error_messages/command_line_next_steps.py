@@ -51,3 +51,10 @@ CACHE_COMMAND_NEXT_STEPS: dict[str, str] = {
     "scene-unreadable": "Check the path, or export the scene from Blender again.",
     "disk-full": "Free some space, then run sinew simulate with --resume.",
 }
+
+# of `cut`, which takes tets and the surface in them
+CUT_NEXT_STEPS: dict[str, str] = {
+    "cut-open": "Close its holes and merge its doubles.",
+    "cut-uncovered": "Give tets that hold it, as of tetrahedralize --method robust.",
+    "cut-tets": "Repair the tet file.",
+}
