@@ -157,14 +157,34 @@ def insert_triangle(cells, planes, tets, signs, scratch, triangle, tet, cursor):
 @kernel(device_only=True, no_refcount=True)
 def _is_far(cells, planes, cell, triangle):
     """Returns whether the boxes of a cell and a triangle lie apart, by more than rounding can be."""
-    corners, box = planes.triangle_corners[triangle], cells.cell_box[cell]
     for axis in range(3):
-        low = min(corners[0, axis], corners[1, axis], corners[2, axis])
-        high = max(corners[0, axis], corners[1, axis], corners[2, axis])
-        slack = BOX_SLACK * (abs(low) + abs(high) + abs(box[axis]) + abs(box[3 + axis]))
-        if low > box[3 + axis] + slack or high < box[axis] - slack:
+        if _is_apart(planes, triangle, axis, cells.cell_box[cell, axis], cells.cell_box[cell, 3 + axis]):
             return True
     return False
+
+
+@kernel(device_only=True, no_refcount=True)
+def _is_face_far(cells, planes, face, triangle):
+    """Returns whether the boxes of a face and a triangle lie apart, by more than rounding can be."""
+    first = cells.face_sides[face, 0]
+    for axis in range(3):
+        low, high = np.inf, -np.inf
+        for k in range(first, first + cells.face_sides[face, 1]):
+            place = cells.vertex_place[side_start(cells, cells.sides[k])]
+            low, high = min(low, place[axis] - place[3]), max(high, place[axis] + place[3])
+        if _is_apart(planes, triangle, axis, low, high):
+            return True
+    return False
+
+
+@kernel(device_only=True, no_refcount=True)
+def _is_apart(planes, triangle, axis, low, high):
+    """Returns whether a triangle lies apart from what reaches from `low` to `high` along an axis."""
+    corners = planes.triangle_corners[triangle]
+    least = min(corners[0, axis], corners[1, axis], corners[2, axis])
+    most = max(corners[0, axis], corners[1, axis], corners[2, axis])
+    slack = BOX_SLACK * (abs(low) + abs(high) + abs(least) + abs(most))
+    return least > high + slack or most < low - slack
 
 
 @kernel(device_only=True, no_refcount=True)
@@ -258,6 +278,8 @@ def _cover_walls(cells, planes, tets, signs, scratch, cell, triangle):
     first = cells.cell_walls[cell, 0]
     for k in range(first, first + cells.cell_walls[cell, 1]):
         face = cells.walls[k] >> 1
+        if _is_face_far(cells, planes, face, triangle):
+            continue
         doubt, is_within = _lies_in_plane(cells, planes, tets, signs, scratch, face, planes.of_triangle[triangle, 0])
         if doubt:
             return DOUBT
