@@ -48,6 +48,7 @@ def off_axis(run: Run, axis: AxisMotion, number: int = 0) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_flap_falls_onto_a_body_and_a_floor(tmp_path) -> None:
     other = block((3, 3, 3), (0.3,) * 3, (0.1, -0.1, 0.01), key="other", material=FIRM)
     bodies = (flap((-0.2, -0.2, 0.5), replace(PIN, point=(-0.2, 0.0, 0.55))), other)

@@ -60,6 +60,7 @@ def lowered_fat(folder: Path, contact: str, motion: str, height: float, way: flo
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_fat_that_touches_nothing_is_where_fast_contact_has_it(tmp_path) -> None:
     ends = []
     for contact in ("exact", "fast"):

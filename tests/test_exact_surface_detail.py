@@ -177,6 +177,7 @@ def test_bodies_with_seams_have_one_particle_for_all_vertices_at_a_place(tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_step_in_which_more_would_give_way_is_told_as_unsettled(tmp_path: Path) -> None:
     made, ends = pressed(), {}
     for most in (0, 40):
