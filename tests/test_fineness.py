@@ -118,6 +118,7 @@ def test_a_part_has_the_cracks_of_the_smallest_tets_and_gives_them_back() -> Non
     assert np.array_equal(part.parted_faces(bare, part.cracked), faces)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_finer_pane_cracks_at_the_same_load_into_smaller_pieces_beside_as_large_ones() -> None:
     whole, hit, alone = _pane(6, 1)
@@ -158,6 +159,7 @@ def test_a_body_weighs_what_it_weighs_without_fineness() -> None:
         assert np.array_equal(getattr(coarse.coarse, name), getattr(whole, name)), name
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_bakes_that_were_cut_off_and_on_other_threads_have_the_same_bytes(tmp_path: Path) -> None:
     scene = slab_scene(frames=4)
