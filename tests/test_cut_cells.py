@@ -348,3 +348,17 @@ def test_only_touched_tets_are_copied() -> None:
     below = nodes[tets][:, :, 2].min(axis=1) < 0.3
     above = nodes[tets][:, :, 2].max(axis=1) > 0.3
     assert len(cut.tets) == len(tets) + (below & above).sum()
+
+
+@pytest.mark.parametrize("case", ["far away", "no triangles", "no area"])
+def test_what_touches_nothing_cuts_nothing(case: str) -> None:
+    nodes, tets = kuhn_bar((2, 2, 2), (1.0, 1.0, 1.0))
+    cutter = {
+        "far away": square((0, 0, 1), [9.0, 9.0, 9.0], 1.0),
+        "no triangles": NO_CUTTER,
+        "no area": (np.full((3, 3), 0.4), np.array([[0, 1, 2]], np.int32)),
+    }[case]
+    cut = cut_tets(nodes, tets, nodes, *cutter)
+    assert np.array_equal(cut.tets, tets)
+    assert np.array_equal(cut.origin, np.arange(len(nodes)))
+    assert (cut.filled == 1.0).all()

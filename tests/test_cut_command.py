@@ -11,6 +11,8 @@ import pytest
 from fixtures.cutters import square
 from fixtures.tet_meshes import kuhn_bar
 from sinew.solver.__main__ import main
+from sinew.solver.cli.commands import cut as cut_command
+from sinew.solver.mesh.cut_cells.insert_triangles import NotConvex
 from sinew.solver.mesh.formats.tet_files import read_tets, write_tets
 from sinew.solver.mesh.shapes import sphere
 from sinew.solver.mesh.tet_mesh import FilledTets
@@ -83,4 +85,15 @@ def test_bad_input_is_named_before_anything_is_written(case, block, blade, tmp_p
     said = capfd.readouterr().err
     name = {"no faces": "points.obj", "open surface": "open", "surface outside": "far", "bad ending": "cut.txt"}[case]
     assert name in said
+    assert not out.exists()
+
+
+def test_a_defect_is_told_with_the_name_of_the_tets(block, blade, tmp_path, capfd, monkeypatch):
+    def fails(*arrays):
+        raise NotConvex
+
+    monkeypatch.setattr(cut_command, "carve_tets", fails)
+    out = tmp_path / "cut.vtu"
+    assert main(["cut", block, "--with", blade, "--out", str(out)]) == 3
+    assert '"block"' in capfd.readouterr().err
     assert not out.exists()

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...mesh.boundary_faces import boundary_surface
 from ...mesh.cut_cells.carve import CarvedTets, carve_tets
+from ...mesh.cut_cells.insert_triangles import NotConvex
 from ...mesh.cut_cells.piece_surfaces import enclosed_volumes, is_closed
 from ...mesh.cutting.cut import check_covered
 from ...mesh.formats.surface_files import SURFACE_SUFFIXES, read_surface
@@ -19,6 +20,7 @@ from ...mesh.formats.tet_files import TET_SUFFIXES, WRITTEN_SUFFIXES, check_outp
 from ...mesh.tet_mesh import FilledTets
 from ...runtime.arrays import Floats, Indices, floats, indices
 from ...runtime.error_messages.command_line_next_steps import CUT_NEXT_STEPS
+from ...runtime.errors import SolveFailed
 
 
 def add_parser(subparsers: Any) -> None:
@@ -50,7 +52,10 @@ def run(options: argparse.Namespace) -> int:
         body = boundary_surface(nodes, tets)
     cutter = _read_cutters(options.cutters)
     started = time.perf_counter()
-    carved = carve_tets(nodes, tets, body, cutter)
+    try:
+        carved = carve_tets(nodes, tets, body, cutter)
+    except NotConvex as problem:
+        raise SolveFailed("cut-not-closed", name=options.tets.stem) from problem
     seconds = time.perf_counter() - started
     used, numbered = np.unique(carved.tets.tets, return_inverse=True)
     cut = FilledTets(

@@ -29,8 +29,8 @@ PLACE_DOUBT = 8.0  # how many times the error of heights, over their difference,
 BOX_SLACK = 1.0e-12  # of the coordinates
 
 
-class BrokenCell(Exception):
-    """A cell is not convex, which exact signs never let happen."""
+class NotConvex(Exception):
+    """A cell is not convex, which signs without error never let happen."""
 
 
 def insert_triangles(
@@ -45,7 +45,7 @@ def insert_triangles(
         triangle, tet: Pairs of a triangle and a tet that it meets, each pair once, (k,).
 
     Raises:
-        BrokenCell: See there.
+        NotConvex: See there.
     """
     known: dict[tuple[int, int], int] = {}
     signs, scratch = _sign_scratch(known), _division_scratch(cells)
@@ -56,7 +56,7 @@ def insert_triangles(
         if status == DONE:
             return cells
         if status == BROKEN:
-            raise BrokenCell
+            raise NotConvex
         if status == NO_ROOM:
             cells = with_room(cells)
             scratch = _division_scratch(cells, int(scratch.number[0]))

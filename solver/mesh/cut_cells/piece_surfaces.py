@@ -18,7 +18,7 @@ class PieceSurfaces:
 
     Attributes:
         vertices: Positions [m], (v, 3).
-        weights: Their weights in the tet of the polygons that have them, (c, 4), for each corner.
+        weights: Weights of each corner in the tet of its polygon, (c, 4).
         polygon_start: First corner of each polygon, and the number of corners at the end, (p + 1,).
         corners: Vertex of each corner, (c,).
         edge: Number of the edge from each corner to the next, (c,).
@@ -38,6 +38,13 @@ class PieceSurfaces:
     def polygon_of_corner(self) -> Indices:
         """(c,)."""
         return np.repeat(np.arange(len(self.copy), dtype=np.int32), np.diff(self.polygon_start))
+
+    @property
+    def next_corner(self) -> Indices:
+        """The corner that follows each one round its polygon, (c,)."""
+        after = np.arange(1, len(self.corners) + 1, dtype=np.int32)
+        after[self.polygon_start[1:] - 1] = self.polygon_start[:-1]
+        return after
 
 
 def piece_surfaces(tets: Indices, divided: DividedTets, copies: TetCopies, kept: Bools) -> PieceSurfaces:
@@ -94,9 +101,7 @@ def is_closed(surfaces: PieceSurfaces, piece: Indices) -> Bools:
         piece: The piece of each polygon, (f,).
     """
     polygon = surfaces.polygon_of_corner
-    following = np.arange(1, len(surfaces.corners) + 1, dtype=np.int64)
-    following[surfaces.polygon_start[1:] - 1] = surfaces.polygon_start[:-1]
-    way = np.where(surfaces.corners < surfaces.corners[following], 1, -1)
+    way = np.where(surfaces.corners < surfaces.corners[surfaces.next_corner], 1, -1)
     key = piece[polygon].astype(np.int64) * (int(surfaces.edge.max(initial=0)) + 1) + surfaces.edge
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     balance = np.bincount(number.ravel(), way, minlength=len(first))
@@ -110,10 +115,8 @@ def enclosed_volumes(surfaces: PieceSurfaces, piece: Indices) -> Floats:
     """Returns the volumes that closed pieces enclose [m³], (p,), by the divergence theorem."""
     polygon = surfaces.polygon_of_corner
     middle = surfaces.vertices[surfaces.corners].mean(axis=0)
-    following = np.arange(1, len(surfaces.corners) + 1, dtype=np.int64)
-    following[surfaces.polygon_start[1:] - 1] = surfaces.polygon_start[:-1]
     a = surfaces.vertices[surfaces.corners[surfaces.polygon_start[polygon]]] - middle
     b = surfaces.vertices[surfaces.corners] - middle
-    c = surfaces.vertices[surfaces.corners[following]] - middle
+    c = surfaces.vertices[surfaces.corners[surfaces.next_corner]] - middle
     cones = np.einsum("ki,ki->k", a, np.cross(b, c)) / 6.0
     return floats(np.bincount(piece[polygon], cones, minlength=int(piece.max(initial=-1)) + 1))

@@ -23,6 +23,8 @@ def triangle_tet_pairs(
         triangles: (t, 3).
         slack: [m].
     """
+    if not len(triangles):
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
     bvh = build_bvh(vertices, triangles)
     corners = np.ascontiguousarray(nodes[tets].reshape(-1, 12))
     pairs = np.empty((max(1024, 4 * len(triangles)), 2), np.int32)

@@ -33,7 +33,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Choose Robust under Tets.",
     ),
     "cut-not-closed": (
-        'Sinew could not close the cracks of "{name}".',
+        'Sinew could not close the pieces of "{name}".',
         "Please report this with the file.",
     ),
     # solver/simulation/cutting/cut_support.py
